@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from hopefear.evaluation.scores import System, evaluate
+from hopefear.evaluation.scores import Resampling, System, evaluate
 from hopefear.learning.alignment import PairAlignment, WordTable
 from hopefear.learning.memory import PHRASE, View, key_of
 from hopefear.metrics import metric_for
@@ -136,7 +136,9 @@ def compared(name: str, before: list[str], after: list[str], references: list[li
     record: dict[str, Any] = {}
     for metric in ("bleu", "chrf", "ter"):
         systems = [System("static", [before]), System("learning", [after])]
-        static, learning = evaluate(systems, references, metric_for(metric, False, None, None), samples=1000)
+        static, learning = evaluate(
+            systems, references, metric_for(metric, False, None, None), Resampling(samples=1000)
+        )
         assert learning.comparison is not None
         p = dict(learning.comparison.p)
         record[metric] = {"before": static.value, "after": learning.value, "p": p}

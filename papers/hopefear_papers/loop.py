@@ -22,7 +22,7 @@ from hopefear.evaluation.scores import first_best
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
-from hopefear.trainers.outer_loop import LOOP_DEFAULTS, OuterLoop
+from hopefear.trainers.outer_loop import LOOP_DEFAULTS, OuterLoop, Request
 from hopefear.trainers.registry import find
 from hopefear_papers.base import Lab
 from hopefear_papers.setups import Setup
@@ -59,8 +59,8 @@ class HieroInLoop:
         mass = sum(map(abs, known.values())) or 1.0
         return {name: round(value / mass, self.digits) for name, value in known.items()}
 
-    def decode(self, weights: Mapping[str, float], folder: Path, **ask: Any) -> Pool:
-        limits = {**self.limits, **{name: int(value) for name, value in (ask.get("parameters") or {}).items()}}
+    def decode(self, weights: Mapping[str, float], folder: Path, request: Request) -> Pool:
+        limits = {**self.limits, **{name: int(value) for name, value in request.parameters.items()}}
         began = time.process_time()
         pool = self.on.lists(self.on.dev, self.known(weights), self.k, self.templates, limits=limits)
         self.seconds.append(time.process_time() - began)
@@ -207,7 +207,7 @@ class Recipe:
         chosen = dict(self.options)
         if not self.choose:
             return chosen
-        lists = decoder.decode(self.initial, Path())
+        lists = decoder.decode(self.initial, Path(), Request())
         for option, values in self.choose.items():
             learners = [trainer(self.name, lab, self.seed, **{**chosen, option: value}) for value in values]
             scores = [learner.fit(lists, self.initial).score for learner in learners]

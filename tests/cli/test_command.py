@@ -40,7 +40,7 @@ def test_the_usage_shows_what_may_be_left_out_or_repeated() -> None:
         assert " ".join(command.collect_usage_pieces(Context(command))) == f"[OPTIONS] {usage}"
 
 
-def test_the_first_help_says_what_the_program_is(capsys: Capture) -> None:
+def test_help_describes_the_program(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Learn the weights of linear models, and build translators from parallel text." in out

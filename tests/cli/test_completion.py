@@ -41,7 +41,7 @@ def test_what_is_offered(words: str, some: str, capsys: Capture, monkeypatch: py
     assert some in completions(words, capsys, monkeypatch)
 
 
-def test_nothing_is_offered_for_what_does_not_exist(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_suggestions_for_unknown_sentences(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert completions("hopefear xyz", capsys, monkeypatch) == []
     assert completions("hopefear xyz a", capsys, monkeypatch) == []
     assert completions("hopefear tune --trainer xyz", capsys, monkeypatch) == []

@@ -46,14 +46,14 @@ def convert(*arguments: str) -> None:
 
 
 @pytest.mark.parametrize("out", ["b.jsonl.gz", "b.nbest", "b.forests"])
-def test_lists_there_and_back(here: Path, out: str) -> None:
+def test_lists_round_trip(here: Path, out: str) -> None:
     convert("list.nbest", out)
     convert(out, "back.nbest", "--from", "native") if out == "b.forests" else convert(out, "back.nbest")
     assert derivations(hf.read_nbest("back.nbest")) == derivations(hf.read_nbest("list.nbest"))
 
 
 @pytest.mark.parametrize("to", ["native", "moses", "cdec", "travatar", "cicada"])
-def test_forests_there_and_back(here: Path, to: str) -> None:
+def test_forests_round_trip(here: Path, to: str) -> None:
     convert("list.nbest", "shared.forests", "--share-prefixes")
     convert("shared.forests", "out", "--to", to)
     convert("out", "back.forests")
@@ -61,7 +61,7 @@ def test_forests_there_and_back(here: Path, to: str) -> None:
 
 
 @pytest.mark.parametrize(("to", "graph"), [("kaldi", "graph"), ("slf", "lm"), ("openfst", "score")])
-def test_lattices_there_and_back(here: Path, to: str, graph: str) -> None:
+def test_lattices_round_trip(here: Path, to: str, graph: str) -> None:
     Path("lat.txt").write_text(LATTICE)
     convert("lat.txt", "lat.forests")
     pool = hf.read_forests("lat.forests")

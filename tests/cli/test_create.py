@@ -35,7 +35,7 @@ def test_a_translator_from_the_command_line(tmp_path: Path, capsys: Capture) -> 
         ("a b\tc d\n", "pairs are left of 1"),
     ],
 )
-def test_mistakes_are_one_line(tmp_path: Path, capsys: Capture, text: str, finding: str) -> None:
+def test_mistakes_are_one_line_errors(tmp_path: Path, capsys: Capture, text: str, finding: str) -> None:
     (tmp_path / "x").write_text(text)
     assert run(tmp_path / "x", "--from", "de", "--to", "en", "--out", tmp_path / "t", "--quiet") == 2
     assert finding in one_line(capsys)

@@ -133,7 +133,7 @@ def arguments(command: str, folder: Path, tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_fault_is_one_line(
+def test_every_fault_is_a_one_line_error(
     command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = next(word for word in command.split() if word.startswith("@")).removeprefix("@")
@@ -166,7 +166,7 @@ def test_a_change_between_two_passes_is_noticed(tmp_path: Path) -> None:
     assert read_lines(address) == ["a", "b", "c"]  # another command may find another file
 
 
-def test_a_store_that_says_nothing_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_without_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def info(self: Store, path: str, **named: Any) -> dict[str, Any]:
         raise NotImplementedError
 

@@ -29,7 +29,7 @@ def test_the_seed_decides(capsys: Capture) -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_nothing_is_replaced_unasked(capsys: Capture) -> None:
+def test_files_are_replaced_with_overwrite_only(capsys: Capture) -> None:
     Path("d").mkdir()
     Path("d/ref.0").write_text("mine")
     assert main(["generate", "--out", "d", *SMALL]) == 2

@@ -179,7 +179,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-def test_a_closed_output_is_said(tmp_path: Path) -> None:
+def test_a_closed_output_is_an_error(tmp_path: Path) -> None:
     line = " ".join([*HOPEFEAR, "generate", "--out", "x", "--sentences", "1", ">&-"])
     done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, cwd=tmp_path)
     message = b"hopefear: standard output is closed. Send it to a file, or to /dev/null\n"

@@ -112,14 +112,14 @@ def test_several_metrics_after_one_flag(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_only_what_can_go_on_is_told_to(error: BaseException) -> None:
+def test_only_resumable_commands_suggest_resume(error: BaseException) -> None:
     for command in ("build", "score", "report", "generate", "rerank", "weigh"):
         assert "--resume" not in explain(error, f"hopefear {command}")[1]
     for command in ("tune", "train"):
         assert "goes on with --resume" in explain(error, f"hopefear {command}")[1]
 
 
-def test_resume_of_nothing_is_said(capsys: Capture) -> None:
+def test_resume_without_a_run_warns(capsys: Capture) -> None:
     assert main([*LISTS, "--quiet", "--resume"]) == 0
     assert "warning: --resume: there is no run in run, so a new one begins\n" in capsys.readouterr().err
     assert main([*LISTS, "--quiet", "--resume"]) == 0

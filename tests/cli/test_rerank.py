@@ -122,7 +122,7 @@ def test_the_initial_weights_give_the_first_candidates(files: Path, capsys: Capt
     assert "features of the list without a weight" in err
 
 
-def test_output_that_nobody_wants(files: Path) -> None:
+def test_a_closed_pipe_ends_quietly(files: Path) -> None:
     Path("list").write_text("".join(f"{i} ||| {'word ' * 20}||| lm= 0 tm= 0 ||| 0\n" for i in range(20000)))
     process = subprocess.Popen(
         [sys.executable, "-m", "hopefear.cli.main", "rerank", "--nbest", "list", "--weights", "weights"],

@@ -52,7 +52,7 @@ def ask(url: str, **values: Any) -> Any:
         return json.load(answer)
 
 
-def test_it_says_what_the_translator_says(translator: Path, task: Path, tmp_path: Path) -> None:
+def test_it_matches_the_translator(translator: Path, task: Path, tmp_path: Path) -> None:
     lines = (task / "dev.source").read_text().splitlines()[:12]
     texts = [*lines[:10], f"{lines[10]} {{{{x}}}}", ""]
     word = lines[0].split()[0]

@@ -69,7 +69,7 @@ LISTS = ["--nbest", "nbest.txt", "--refs", "ref.0", "ref.1", "--initial", "initi
 
 @pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("command", ["mert", "kbmira", "compare"])
-def test_progress_fits_and_says_what_is_known(folder: Path, width: int, command: str) -> None:
+def test_progress_fits_the_width(folder: Path, width: int, command: str) -> None:
     out = f"{command}-{width}"
     tune = ["tune", *LISTS, "--trainer", command, "--out", out]
     compare = ["compare", *LISTS, "--trainers", "kbmira,mert", "--seeds", "2", "--out", out]

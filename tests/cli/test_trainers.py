@@ -65,6 +65,6 @@ def test_json(capsys: Capture) -> None:
     assert json.loads(capsys.readouterr().out)["trainers"] == [record["kbmira"]]
 
 
-def test_one_that_is_not_there(capsys: Capture) -> None:
+def test_an_unknown_trainer_suggests_the_nearest(capsys: Capture) -> None:
     assert main(["trainers", "kbmria"]) == 2
     assert "there is no trainer 'kbmria'. Did you mean 'kbmira'?" in capsys.readouterr().err

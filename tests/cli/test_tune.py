@@ -122,7 +122,7 @@ def test_options_of_the_trainer_and_of_the_metric() -> None:
     assert len(saved["epochs"]) == 3
 
 
-def test_a_config_file_says_it_all() -> None:
+def test_a_config_file_sets_every_option() -> None:
     refs = ", ".join(f'"{path}"' for path in REFS[1:])
     Path("c.toml").write_text(
         f'seed = 1\n[tune]\nnbest = "nbest.txt"\nrefs = [{refs}]\ninitial = "initial.txt"\ntrainer = "kbmira"\n'
@@ -229,7 +229,7 @@ def test_nothing_to_learn(capsys: Capture) -> None:
     assert not Path("run", "weights.txt").exists()
 
 
-def test_a_finished_run_is_kept_unless_told_otherwise(capsys: Capture) -> None:
+def test_a_finished_run_is_kept_without_overwrite(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "run"]) == 0
     first, weights = capsys.readouterr(), Path("run/weights.txt").read_bytes()
     assert main([*TUNE, "--out", "run"]) == 2
@@ -243,7 +243,7 @@ def test_a_finished_run_is_kept_unless_told_otherwise(capsys: Capture) -> None:
     assert record()["seed"] == 2
 
 
-def test_an_interrupted_run_goes_on(capsys: Capture) -> None:
+def test_an_interrupted_run_resumes(capsys: Capture) -> None:
     arguments = [*TUNE, "--set", "passes=400", "--replicates", "3", "--jobs", "1"]
     process = subprocess.Popen(
         [sys.executable, "-m", "hopefear.cli.main", *arguments, "--out", "run"], stderr=subprocess.PIPE
@@ -265,7 +265,7 @@ def test_an_interrupted_run_goes_on(capsys: Capture) -> None:
     assert record("run")["final"] == record("straight")["final"]
 
 
-def test_before_is_what_the_first_list_says_first(capsys: Capture) -> None:
+def test_before_is_the_first_candidate_of_the_first_list(capsys: Capture) -> None:
     """Lists that were merged are in no other order than they were."""
     common = [*REFS, "--trainer", "kbmira", "--set", "passes=2", "--holdout", "0", "--json", "--quiet"]
     assert main(["tune", "--nbest", "nbest.txt", *common, "--out", "one"]) == 0
@@ -281,7 +281,7 @@ def test_before_is_what_the_first_list_says_first(capsys: Capture) -> None:
     assert result.initial_score == pytest.approx(before_one["before"]["dev"]["bleu"])
 
 
-def test_of_forests_without_weights_nothing_is_known_before(capsys: Capture) -> None:
+def test_forests_without_weights_have_no_score_before(capsys: Capture) -> None:
     Path("dev.plf").write_text(
         "((('a',-1,1),('b',-2,1),),(('c',-1,1),('d',-1.5,1),),(('e',-1,1),),(('f',-1,1),),)\n" * 4
     )

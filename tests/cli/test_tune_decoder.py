@@ -143,13 +143,13 @@ def test_a_column_of_the_decoders_own(capsys: Capture) -> None:
         ([DECODE.replace("source.txt", "absent.txt")], "No such file or directory: 'absent.txt'"),
     ],
 )
-def test_faults_are_said_in_one_line(more: list[str], finding: str, capsys: Capture) -> None:
+def test_faults_are_one_line_errors(more: list[str], finding: str, capsys: Capture) -> None:
     assert main([*LOOP, *more]) == 2
     out, err = capsys.readouterr()
     assert out == "" and finding in err and err.count("\n") == 1 and err.startswith("hopefear: ")
 
 
-def test_after_a_failure_the_run_goes_on_where_it_was(capsys: Capture) -> None:
+def test_a_run_resumes_after_a_failure(capsys: Capture) -> None:
     assert main([*LOOP, DECODE, "--json"]) == 0
     whole = capsys.readouterr().out
     # A decoder that breaks down in iteration 2, until somebody mends it.

@@ -122,7 +122,7 @@ def test_one_candidate_in_each_group(capsys: Capture) -> None:
     assert not Path("run").exists()
 
 
-def test_a_candidate_that_is_there_twice(capsys: Capture) -> None:
+def test_a_duplicate_candidate_is_an_error(capsys: Capture) -> None:
     data = rows(30)
     write([*data[:3], data[2], *data[3:]])
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 2

@@ -55,7 +55,7 @@ def test_the_function_takes_the_fields_and_warns() -> None:
     assert "times: How often. [2]" in (add.__doc__ or "")
 
 
-def test_one_value_where_several_would_do() -> None:
+def test_a_single_value_for_an_option_of_several() -> None:
     assert Sum(numbers="12").numbers == ("12",)
 
 
@@ -141,7 +141,7 @@ def test_defaults_are_not_repeated_in_help_texts() -> None:
             assert isinstance(default, bool) or not help.rstrip(".").endswith("]"), (name, each.name)
 
 
-def test_nothing_is_said_to_nobody() -> None:
+def test_no_events_without_listeners() -> None:
     assert Sum(numbers=["2"]).run(SILENT) == 4
 
 

@@ -74,7 +74,7 @@ def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_pa
     assert read_weights(tmp_path / "t" / "weights.txt") == seeds["kbmira-1"]
 
 
-def test_an_interrupted_comparison_goes_on(
+def test_an_interrupted_comparison_resumes(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     import hopefear.train.replicates as tuning

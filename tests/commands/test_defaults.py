@@ -46,7 +46,7 @@ def defaults(path: Path) -> Iterator[tuple[str, Any]]:
             yield node.target.id, literal(node.value)
 
 
-def test_a_default_of_a_command_stands_once() -> None:
+def test_a_default_of_a_command_is_written_once() -> None:
     places: dict[tuple[str, Any], list[str]] = defaultdict(list)
     for path in sorted(SOURCES.rglob("*.py")):
         for name, value in defaults(path):
@@ -57,7 +57,7 @@ def test_a_default_of_a_command_stands_once() -> None:
     assert {each: places[each] for each in options - OTHERS if len(places[each]) > 1} == {}
 
 
-def test_a_help_text_stands_once() -> None:
+def test_a_help_text_is_written_once() -> None:
     places: dict[str, list[str]] = defaultdict(list)
     for path in COMMANDS:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -32,7 +32,7 @@ def test_what_is_written_is_what_is_in_the_file(tmp_path: Path) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+def test_files_are_replaced_with_overwrite_only(tmp_path: Path) -> None:
     (tmp_path / "ref.1").write_text("mine")
     with pytest.raises(InputError, match=r"ref\.1: exists already"):
         write_lists(tmp_path)

@@ -114,7 +114,7 @@ def planted(seed: int, sentences: int = 40) -> tuple[Lists, Lists]:
     return systems
 
 
-def test_floors_are_learnt_from_what_a_system_says_of_its_own(tmp_path: Path) -> None:
+def test_floors_are_learnt_from_a_systems_own_candidates(tmp_path: Path) -> None:
     left, right = planted(3)
     for i, candidates in enumerate(combined(tmp_path, left, right)):
         level = left[i][0][1]["x"] + 1.5 * len(left[i][0][0].split())

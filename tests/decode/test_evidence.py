@@ -196,7 +196,7 @@ def test_pieces_of_a_list_are_the_whole_list(tmp_path: Path, monkeypatch: pytest
     assert len(hf.read_nbest(tmp_path / "out.nbest")) == 30
 
 
-def test_a_column_that_is_there_already_is_an_error(tmp_path: Path) -> None:
+def test_an_existing_column_is_an_error(tmp_path: Path) -> None:
     pool_of([["a"]], folder=tmp_path)
     hf.add_features(list=tmp_path / "list.jsonl", out=tmp_path / "more.jsonl")
     with pytest.raises(hf.InputError, match='"text_words" is there already'):

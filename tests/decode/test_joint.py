@@ -137,7 +137,7 @@ def test_a_weight_of_zero_finds_what_is_found_without(tmp_path: Path) -> None:
         assert a.viterbi(decoder.weights).score == pytest.approx(b.viterbi(decoder.weights).score, abs=1e-9)
 
 
-def test_lattices_are_refused_in_one_line(tmp_path: Path) -> None:
+def test_lattices_are_rejected_in_one_line(tmp_path: Path) -> None:
     lattices: Pool = plf_lattices(["((('a',0,1),),)"], "source", 0)
     with pytest.raises(
         InputError, match=r"neural joint model, which is for text only\. Build one without --joint-model"

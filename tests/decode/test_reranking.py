@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hopefear.data.lists import Synthetic
-from hopefear.decode.reranking import rerank
+from hopefear.decode.reranking import Reranking, rerank
 from hopefear.errors import InputError
 from hopefear.formats import read_nbest, read_weights, write_weights
 from hopefear.formats.weights import weight_vector
@@ -29,7 +29,7 @@ def test_the_same_as_from_the_whole_list(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(rerank([tmp_path / "nbest.txt"], tmp_path / "weights")) == wanted
 
 
-def test_nothing_comes_of_a_list_with_an_error(tmp_path: Path) -> None:
+def test_a_list_with_an_error_has_no_output(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("0 ||| a ||| lm= 1 ||| 0\n0 ||| half a li")
     (tmp_path / "weights").write_text("lm 1\n")
     with pytest.raises(InputError, match="list:2: "):
@@ -44,7 +44,9 @@ def test_names_that_do_not_meet(tmp_path: Path) -> None:
         InputError, match=r"weights: 1 weight for features that the list does not have: x\. Use the weights"
     ):
         rerank(tmp_path / "list", tmp_path / "weights")
-    assert list(rerank(tmp_path / "list", tmp_path / "weights", Session(told.append), missing="zero")) == ["a"]
+    assert list(
+        rerank(tmp_path / "list", tmp_path / "weights", Session(told.append), how=Reranking(missing="zero"))
+    ) == ["a"]
     assert [event.text for event in told if isinstance(event, Warned)] == [
         f"{tmp_path}/weights: 1 weight for features that the list does not have: x",
         "1 feature of the list without a weight, taken as 0: tm",

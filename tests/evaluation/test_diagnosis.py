@@ -66,7 +66,7 @@ def changed(pool: hf.Pool, before: Any, after: Any) -> Difference:
     return difference(*(chosen_stats(pool, w, hf.Bleu()) for w in (before, after)), hf.Bleu())
 
 
-def test_nothing_is_said_about_healthy_weights(healthy: Any, learnt: Any) -> None:
+def test_healthy_weights_have_no_findings(healthy: Any, learnt: Any) -> None:
     better = changed(healthy.subset(np.arange(8)), DATA.initial, learnt)
     history = [{"score": 60.0}, {"score": 66.0}, {"score": 65.0}]
     assert diagnose(healthy, hf.Bleu(), learnt, DATA.initial, held_out=better, history=history) == []
@@ -137,7 +137,7 @@ def test_sparse_features_may_be_silent(tmp_path: Path, learnt: Any) -> None:
     assert diagnose(pool_of(tmp_path, add), hf.Bleu(), learnt, DATA.initial) == []
 
 
-def test_initial_weights_of_something_else(healthy: Any, learnt: Any) -> None:
+def test_initial_weights_of_other_features(healthy: Any, learnt: Any) -> None:
     findings = diagnose(healthy, hf.Bleu(), learnt, {**DATA.initial, "LM0": 0.5})
     assert codes(findings) == {"unknown-feature"} and "LM0" in findings[0].text
 
@@ -260,7 +260,7 @@ def test_texts_end_with_the_code(healthy: Any) -> None:
     assert str(finding) == "all weights are 0 [zero-weights]"
 
 
-def test_references_of_other_sentences_are_all_that_is_said(tmp_path: Path) -> None:
+def test_wrong_references_are_the_only_finding(tmp_path: Path) -> None:
     """Of everything else that is measured with them, nothing would be true."""
     Synthetic(sentences=60, candidates=10).write(tmp_path)
     lines = (tmp_path / "ref.0").read_text().splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 from hopefear.data.lists import Synthetic
 from hopefear.evaluation.reference_mismatch import pool_fit, references_fit, same_text
-from hopefear.evaluation.scores import score_files
+from hopefear.evaluation.scores import Resampling, score_files
 from hopefear.formats import read_nbest
 from hopefear.metrics import from_text
 from tests.shared_data import SHARED
@@ -91,7 +91,7 @@ def test_references_that_are_the_output() -> None:
     assert same_text(lines.__getitem__, [lines.__getitem__], 19, ["r"]) == []
 
 
-def test_few_lines_or_few_words_say_nothing() -> None:
+def test_few_lines_or_words_give_no_finding() -> None:
     refs = text(19)
     assert references_fit(refs, [refs[1:] + refs[:1]], ["r"]) == []
     same = ["yes ."] * 200
@@ -123,13 +123,13 @@ def test_lists(tmp_path: Path) -> None:
     assert finding.startswith(f"{OPENING}reference 2 fits line i+1 better")
 
 
-def test_score_says_so(tmp_path: Path) -> None:
+def test_score_warns_of_it(tmp_path: Path) -> None:
     refs = text(50)
     for name, lines in (("out", worse(refs, 0.3)), ("good", refs), ("bad", refs[1:] + refs[:1])):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines))
     systems = [("mine", [tmp_path / "out"])]
-    assert score_files(systems, [tmp_path / "good"], [from_text("bleu")]).warning() is None
-    scored = score_files(systems, [tmp_path / "good", tmp_path / "bad"], [from_text("bleu")])
+    assert score_files(systems, [tmp_path / "good"], [from_text("bleu")], Resampling()).warning() is None
+    scored = score_files(systems, [tmp_path / "good", tmp_path / "bad"], [from_text("bleu")], Resampling())
     warning = scored.warning()
     assert warning is not None and warning.startswith(f"mine: {OPENING}{tmp_path}/bad fits line i+1 better")
     assert scored.record()[0]["warnings"] == [warning]

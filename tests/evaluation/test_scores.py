@@ -10,7 +10,7 @@ import hopefear as hf
 from hopefear._core import Pool
 from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError
-from hopefear.evaluation.scores import System, best_of, evaluate, score_of
+from hopefear.evaluation.scores import Resampling, System, best_of, evaluate, score_of
 from hopefear.metrics import Bleu, Chrf, Metric, Ter, Wer
 
 REFERENCES = [["a b c d e f", "g h i j k", "l m n o p q"], ["a b c d", "g h i j k l", "l m n o"]]
@@ -33,7 +33,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Pool:
     ],
 )
 def test_a_score_is_sacrebleus(metric: Metric, theirs: sacrebleu.metrics.base.Metric) -> None:
-    (scored,) = evaluate([System("good", [POOR])], REFERENCES, metric, jobs=1)
+    (scored,) = evaluate([System("good", [POOR])], REFERENCES, metric)
     expected = theirs.corpus_score(POOR, REFERENCES)
     assert scored.value == pytest.approx(expected.score)
     assert (scored.label, scored.signature) == (expected.name, str(theirs.get_signature()))
@@ -41,14 +41,14 @@ def test_a_score_is_sacrebleus(metric: Metric, theirs: sacrebleu.metrics.base.Me
 
 
 def test_a_metric_that_sacrebleu_has_not_carries_our_signature() -> None:
-    (scored,) = evaluate([System("good", [GOOD])], REFERENCES, Wer(), jobs=1)
+    (scored,) = evaluate([System("good", [GOOD])], REFERENCES, Wer())
     assert scored.label == "WER" and "version:hopefear" in scored.signature
 
 
 def test_systems_are_compared_with_the_first() -> None:
     many = [column * 20 for column in REFERENCES]
     first, same, other = (System(name, [lines * 20]) for name, lines in (("a", POOR), ("b", POOR), ("c", GOOD)))
-    scored = evaluate([first, same, other], many, Bleu(), samples=200, jobs=1)
+    scored = evaluate([first, same, other], many, Bleu(), Resampling(samples=200))
     assert scored[0].comparison is None
     level, better = scored[1].comparison, scored[2].comparison
     assert level is not None and level.delta == 0 and set(level.p.values()) == {1.0}
@@ -59,7 +59,7 @@ def test_systems_are_compared_with_the_first() -> None:
 
 def test_the_score_of_replicates_is_their_mean() -> None:
     both, good, poor = (
-        evaluate([System("s", outputs)], REFERENCES, Bleu(), jobs=1)[0] for outputs in ([GOOD, POOR], [GOOD], [POOR])
+        evaluate([System("s", outputs)], REFERENCES, Bleu())[0] for outputs in ([GOOD, POOR], [GOOD], [POOR])
     )
     assert both.replicates == [good.value, poor.value] and both.value == pytest.approx((good.value + poor.value) / 2)
     assert both.deviation == pytest.approx(abs(good.value - poor.value) / 2**0.5)
@@ -68,7 +68,7 @@ def test_the_score_of_replicates_is_their_mean() -> None:
 
 def test_an_empty_reference_is_a_missing_one() -> None:
     holes = [REFERENCES[0], [REFERENCES[1][0], "", " "]]
-    (scored,) = evaluate([System("s", [POOR])], holes, Bleu(), jobs=1)
+    (scored,) = evaluate([System("s", [POOR])], holes, Bleu())
     expected = Bleu().corpus_score(POOR, [REFERENCES[0], [REFERENCES[1][0], None, None]])
     assert scored.value == pytest.approx(expected) and "nrefs:var" in scored.signature
 

@@ -182,7 +182,7 @@ def opens(path: Path) -> list[str]:
     return calls
 
 
-def test_nobody_else_opens_files() -> None:
+def test_only_listed_modules_open_files() -> None:
     strangers = {
         name: calls
         for path in sorted(SOURCES.rglob("*.py"))
@@ -193,7 +193,7 @@ def test_nobody_else_opens_files() -> None:
     assert not strangers, "read through hopefear.util.files (iter_bytes, iter_lines, open_text, read_whole), or say why"
 
 
-def test_the_list_of_those_who_do_is_short() -> None:
+def test_the_list_has_no_stale_modules() -> None:
     """A module that opens nothing any more is taken off it."""
     gone = [name for name in OPENED if (SOURCES / name).exists() and not opens(SOURCES / name)]
     assert not gone

@@ -11,7 +11,7 @@ import pytest
 
 import hopefear as hf
 from hopefear.decode.ranking import rank_table
-from hopefear.decode.reranking import rerank, rerank_forests
+from hopefear.decode.reranking import Reranking, rerank, rerank_forests
 from hopefear.formats import iter_nbest, read_lists, read_nbest, write_forests, write_nbest
 from hopefear.formats.missing import check_weights, filled
 from hopefear.formats.streaming import iter_pools
@@ -54,8 +54,9 @@ def test_a_score_that_one_candidate_lacks_is_an_error(tmp_path: Path, zeros: boo
 
 def test_the_candidate_without_a_score_does_not_win(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "l.jsonl", [(4, 2)])
-    assert list(rerank(path, {"lm": 1.0}, missing="zero"))[4] == "a 4 2"  # 0 is better than any log probability
-    assert list(rerank(path, {"lm": 1.0}, missing="mean"))[4] != "a 4 2"
+    zero, mean = (list(rerank(path, {"lm": 1.0}, how=Reranking(missing=policy))) for policy in ("zero", "mean"))
+    assert zero[4] == "a 4 2"  # 0 is better than any log probability
+    assert mean[4] != "a 4 2"
     pool = read_nbest(path, missing="mean")
     column = pool[4].dense[:, pool.feature_names.index("lm")]
     assert column[2] == pytest.approx(np.delete(column, 2).mean(), abs=1e-12)
@@ -126,7 +127,7 @@ def test_weights_whose_features_no_candidate_has(tmp_path: Path) -> None:
     message = r"weights: 2 weights for features that the list does not have: tm, length\. Use the weights of the"
     with pytest.raises(hf.InputError, match=message):
         rerank(path, {"lm": 1.0, "tm": 0.5, "length": -1.0, "idle": 0.0})
-    assert len(list(rerank(path, {"lm": 1.0, "tm": 0.5}, missing="zero"))) == 10
+    assert len(list(rerank(path, {"lm": 1.0, "tm": 0.5}, how=Reranking(missing="zero")))) == 10
     pool = read_nbest(path)
     write_nbest(pool, tmp_path / "l.nbest")
     write_forests(pool, tmp_path / "f.forests")

@@ -167,7 +167,7 @@ def test_hostile_but_legal(tmp_path: Path) -> None:
     assert math.copysign(1, values[3]) == -1
 
 
-def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
+def test_reading_reports_progress(tmp_path: Path) -> None:
     data = Synthetic(sentences=30, candidates=5)
     told: list[int] = []
     path = data.write(tmp_path)["nbest"]

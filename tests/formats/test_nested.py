@@ -108,7 +108,7 @@ def test_answers_of_servers_with_several_choices() -> None:
     assert rows_of([completion])[0]["cumulative_logprob"] == -3.5
 
 
-def test_columns_have_none_where_a_row_has_nothing() -> None:
+def test_missing_cells_are_none() -> None:
     assert columns_of([{"a": 1}, {"b": 2}]) == {"a": [1, None], "b": [None, 2]}
 
 

@@ -80,7 +80,7 @@ def mapped() -> int:
 
 
 @shows_maps
-def test_files_are_gone_when_nobody_uses_them(data: Path, tmp_path: Path) -> None:
+def test_unused_files_are_deleted(data: Path, tmp_path: Path) -> None:
     with on_disk(tmp_path, 1.0):
         enough = lists(data)
         assert mapped() == 0

@@ -64,7 +64,7 @@ def test_an_archive_of_lattices_with_an_utterance_twice(tmp_path: Path) -> None:
         formats.read_forests(write(tmp_path / "lat", KALDI + KALDI), format="kaldi")
 
 
-def test_references_of_utterances_with_one_twice(tmp_path: Path) -> None:
+def test_references_with_a_duplicate_utterance(tmp_path: Path) -> None:
     write(tmp_path / "refs", "u-1 the house\nu-2 yes\n")
     formats.read_forests(write(tmp_path / "lat", KALDI), tmp_path / "refs", format="kaldi")
     write(tmp_path / "refs", "u-1 the house\nu-2 yes\nu-1 a home\n")

@@ -282,7 +282,7 @@ def test_the_outcome_among_the_features_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.xlsx"])
-def test_files_that_are_not_what_their_name_says(tmp_path: Path, name: str) -> None:
+def test_files_whose_suffix_is_wrong(tmp_path: Path, name: str) -> None:
     if name.endswith(("parquet", "arrow")):
         pytest.importorskip("pyarrow")
     path = tmp_path / name

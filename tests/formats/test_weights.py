@@ -56,7 +56,7 @@ def test_bad_weights(tmp_path: Path, text: str, message: str) -> None:
     assert str(raised.value).startswith(message.replace("w:", f"{path}:", 1))
 
 
-def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(hf.InputError, match=r"w: no such file or folder"):
         read_weights(tmp_path / "w")
     with pytest.raises(hf.InputError, match=r"no such file or folder"):

@@ -58,7 +58,7 @@ def test_a_replay_gives_the_same_state(corrections: Corrections, model: Model, t
     assert len(corrections.view().memory.pairs) == 4
 
 
-def test_sentences_that_do_not_match_are_learnt_as_one(corrections: Corrections, model: Model, tmp_path: Path) -> None:
+def test_unmatched_sentences_are_learnt_as_one(corrections: Corrections, model: Model, tmp_path: Path) -> None:
     source = "Ein Tor. Ein rotes Haus gehört dem Kunden, ein altes Boot kostet zwei Euro hier."
     target = "A gate, a red house belongs to the customer, an old boat costs two euros. Here."
     assert corrections.learn(source, target).status == "learnt"

@@ -19,7 +19,7 @@ def test_each_word_costs_one_less_the_bonus_of_its_ngram() -> None:
     assert value("gizmo red", corrections) == pytest.approx(-3, abs=1e-4)
 
 
-def test_it_is_made_anew_when_a_twentieth_came() -> None:
+def test_it_is_rebuilt_after_a_twentieth_more_pairs() -> None:
     assert [anchor(count) for count in (0, 1, 2, 39, 40, 41, 42)] == [0, 1, 2, 39, 40, 40, 42]
     assert anchor(10_000) > 10_000 - 51
 

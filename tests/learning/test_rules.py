@@ -134,7 +134,7 @@ def test_what_does_not_count_says_nothing(model: Model) -> None:
     assert [rule.target for rule in learnt.maker.rules(undone, ["b1"])] == [["B"]]
 
 
-def test_nothing_is_said_of_other_words(model: Model) -> None:
+def test_other_words_have_no_rules(model: Model) -> None:
     learnt = Learnt(model, ("haus", "house"))
     assert learnt.rules("tor") == []
     assert learnt.maker.rules(View(Memory()), ["haus"]) == []

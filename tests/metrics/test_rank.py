@@ -120,7 +120,7 @@ def test_line_search_against_enumeration(name: str, seed: int, whole: bool) -> N
 
 
 @pytest.mark.parametrize("name", list(METRICS))
-def test_lists_that_are_there_twice_count_twice(name: str) -> None:
+def test_repeated_lists_count_twice(name: str) -> None:
     """A bootstrap sample has lists several times; their line is traced once."""
     metric, pool = METRICS[name], graded(3)
     w, d = np.array([1.0, 0.25]), np.array([-0.5, 1.0])
@@ -145,7 +145,7 @@ def test_mert_optimises_the_order(name: str) -> None:
 @pytest.mark.parametrize(
     "trainer", [hf.Kbmira, hf.Minrisk, hf.Pro, hf.Cmira, hf.Rampion, hf.Logloss, hf.Perceptron, hf.Pa]
 )
-def test_others_say_that_they_cannot_and_who_can(trainer: type) -> None:
+def test_other_trainers_name_one_that_can(trainer: type) -> None:
     with pytest.raises(InputError, match=r"whole ranking.*mert"):
         trainer(metric=hf.Ndcg("grade")).fit(graded(1))
 

@@ -41,7 +41,7 @@ def test_rate_is_the_corpus_rate_of_ours_from_text() -> None:
     assert 100 * hf.Rate().score(text.sum(axis=0)) == pytest.approx(hf.Wer().corpus_score(hypotheses, [truth]))
 
 
-def test_nothing_over_nothing_is_perfect() -> None:
+def test_zero_over_zero_is_perfect() -> None:
     assert hf.FBeta().score([0, 0, 0]) == 1
     assert hf.Precision().score([0, 0]) == 1
     assert hf.Rate().score([0, 0]) == 0

@@ -57,6 +57,6 @@ def test_13a_may_be_applied_word_by_word() -> None:
     assert " ".join(words.apply(word) for word in LINE.split()) == line_tokenizer("13a")(LINE.lower())
 
 
-def test_a_tokenizer_that_there_is_not() -> None:
+def test_an_unknown_tokenizer_is_an_error() -> None:
     with pytest.raises(hf.InputError, match="tokenize: there is no moses"):
         line_tokenizer("moses")

@@ -44,7 +44,7 @@ def test_a_finished_run_is_not_touched(tmp_path: Path) -> None:
     assert read_run(tmp_path).status == "done"
 
 
-def test_overwrite_removes_the_run_and_nothing_else(tmp_path: Path) -> None:
+def test_overwrite_removes_the_run_only(tmp_path: Path) -> None:
     finished(tmp_path)
     (tmp_path / "mine").write_text("keep")
     with Run.open(tmp_path, overwrite=True, settings={"seed": 2}):
@@ -54,7 +54,7 @@ def test_overwrite_removes_the_run_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_directory_of_somebody_else_is_refused(tmp_path: Path, overwrite: bool) -> None:
+def test_a_foreign_directory_is_rejected(tmp_path: Path, overwrite: bool) -> None:
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(InputError, match=r"holds files but no run"):
         Run.open(tmp_path, overwrite=overwrite)
@@ -72,7 +72,7 @@ def test_a_file_is_no_run_directory(tmp_path: Path) -> None:
         read_run(tmp_path / "file")
 
 
-def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), Run.open(tmp_path, settings={"seed": 1}) as run:
         checkpoint.save(run.path / "checkpoint" / "replicate-1.json", {"weights": {"lm": 0.1 + 0.2}})
         raise KeyboardInterrupt
@@ -130,7 +130,7 @@ def test_warnings_are_kept_once_and_numbers_that_are_none_are_null(tmp_path: Pat
     assert record.epochs == [{"epoch": 1, "bleu": None, "w": [0, 1]}]
 
 
-def test_events_are_logged_warnings_kept_and_all_heard(tmp_path: Path) -> None:
+def test_events_are_logged_warnings_kept_and_all_forwarded(tmp_path: Path) -> None:
     heard: list[Event] = []
     with Run.open(tmp_path) as run:
 

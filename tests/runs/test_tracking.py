@@ -52,7 +52,7 @@ def tune(pool: hf.Pool, out: Path, track: Any, **more: Any) -> Any:
     return hf.tune(pool, trainer=hf.Kbmira(passes=4), out=out, track=track, **more)
 
 
-def test_a_tracker_hears_the_run(pool: hf.Pool, tmp_path: Path) -> None:
+def test_a_tracker_receives_the_events_of_the_run(pool: hf.Pool, tmp_path: Path) -> None:
     book = Book()
     tuned = tune(pool, tmp_path / "run", book, replicates=2)
     first, *middle, last = book.told

@@ -232,7 +232,7 @@ def test_parameters_are_read(tmp_path: Path) -> None:
         ("[beam]\nvalues = [1]\ntype = 'text'", "integer"),
     ],
 )
-def test_faults_in_parameters_are_said_in_one_line(tmp_path: Path, text: Any, finding: Any) -> None:
+def test_faults_in_parameters_are_one_line_errors(tmp_path: Path, text: Any, finding: Any) -> None:
     with pytest.raises(InputError, match=r"params\.toml: ") as caught:
         parameters_of(tmp_path, text)
     assert finding in str(caught.value) and "\n" not in str(caught.value)

@@ -11,6 +11,7 @@ import pytest
 
 from hopefear.errors import InputError
 from hopefear.train.decoder_command import DecoderCommand
+from hopefear.trainers.outer_loop import Request
 from hopefear.util import supervised
 from tests.orphans import is_running, kill_while, wait_for
 
@@ -18,14 +19,14 @@ from tests.orphans import is_running, kill_while, wait_for
 def test_placeholders_are_filled_in_and_other_braces_stay(tmp_path: Path) -> None:
     decoder = DecoderCommand("x {weights} {nbest} {iteration} {param:beam} {params} awk '{print}' ${HOME} {}")
     work = tmp_path / "a folder"
-    line = decoder.line(work, 3, {"beam": 7, "width": 0.1})
+    line = decoder.line(work, Request(3, {"beam": 7, "width": 0.1}))
     assert line == f"x '{work}/weights.txt' '{work}/nbest' 3 7 '{work}/params.txt' awk '{{print}}' ${{HOME}} {{}}"
 
 
 def test_parameters_reach_the_decoder(tmp_path: Path) -> None:
     decoder = DecoderCommand("cp {params} " + str(tmp_path / "seen") + "; echo {param:b} >&2; cat {weights}; exit 1")
     with pytest.raises(InputError, match=r"It said: 0\.25"):
-        decoder.decode({"f": 1.0}, tmp_path / "w", parameters={"a": 3, "b": 0.25})
+        decoder.decode({"f": 1.0}, tmp_path / "w", Request(parameters={"a": 3, "b": 0.25}))
     assert (tmp_path / "seen").read_text() == "a 3\nb 0.25\n"
 
 
@@ -70,7 +71,7 @@ def test_a_decoder_that_misbehaves_is_reported_in_one_line(tmp_path: Path, comma
     (tmp_path / "ref").write_text("a\nb\nc\n")
     decoder = DecoderCommand(f": {{weights}}; {command.replace('LIST', str(tmp_path / 'list'))}", (tmp_path / "ref",))
     with pytest.raises(InputError, match=finding) as caught:
-        decoder.decode({"f": 1.0}, tmp_path / "work", iteration=4)
+        decoder.decode({"f": 1.0}, tmp_path / "work", Request(iteration=4))
     assert str(caught.value).startswith("decoder, iteration 4: ") and "\n" not in str(caught.value)
 
 
@@ -83,7 +84,7 @@ def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path: Path) 
 
     (tmp_path / "one").write_text(written(("x", "sx"), ("y", "sy")))
     decoder = DecoderCommand(f"cat {tmp_path}/one # {{weights}}")
-    first = decoder.decode({}, tmp_path / "w")
+    first = decoder.decode({}, tmp_path / "w", Request())
     for sentences, finding in (
         ([("y", "sy"), ("x", "sx")], "same order"),
         ([("x", "sx")], "no candidates for 1 of the 2 sentences: y"),
@@ -92,7 +93,7 @@ def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path: Path) 
     ):
         (tmp_path / "one").write_text(written(*sentences))
         with pytest.raises(InputError, match=finding):
-            decoder.decode({}, tmp_path / "w", like=first)
+            decoder.decode({}, tmp_path / "w", Request(like=first))
 
 
 def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +101,7 @@ def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
     command = f"trap '' TERM; sh -c '{child}' & echo stuck >&2; wait; : {{weights}}"
     monkeypatch.setattr(supervised, "PATIENCE", 0.2)
     with pytest.raises(InputError, match=r"no answer within 1 seconds.*--decoder-timeout.*It said: stuck"):
-        DecoderCommand(command, timeout=1.0).decode({}, tmp_path / "w")
+        DecoderCommand(command, timeout=1.0).decode({}, tmp_path / "w", Request())
     process = int((tmp_path / "child").read_text())
     for _ in range(100):
         stat = Path(f"/proc/{process}/stat")
@@ -114,5 +115,5 @@ def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
 
 def test_a_command_ends_when_we_are_killed(tmp_path: Path) -> None:
     command = DecoderCommand(f": {{weights}}; sleep 600 & echo $! > {tmp_path}/child; wait")
-    started = kill_while(lambda: command.decode({"f": 1.0}, tmp_path / "work"), tmp_path / "child")
+    started = kill_while(lambda: command.decode({"f": 1.0}, tmp_path / "work", Request()), tmp_path / "child")
     wait_for(lambda: not is_running(started))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,20 @@ def test_the_bar_counts_decodings(decoder: str, tmp_path: Path) -> None:
     assert record.settings["iterations"] == 3 and "retune_every" not in record.settings
     assert [input["role"] for input in record.inputs] == ["refs"]
     assert record.sentences == {"dev": 1}
+
+
+def test_a_metric_of_columns_needs_no_references(tmp_path: Path) -> None:
+    """An error rate is computed from counts that the decoder writes for each candidate."""
+    candidates = [
+        {"text": "a", "features": {"f": 1.0, "g": 0.5}, "metrics": {"errors": 3, "length": 4}},
+        {"text": "b", "features": {"f": 0.5, "g": 1.0}, "metrics": {"errors": 1, "length": 4}},
+    ]
+    (tmp_path / "list.jsonl").write_text(json.dumps({"id": "0", "candidates": candidates}) + "\n")
+    command = f"cp {tmp_path}/list.jsonl {{nbest}} # {{weights}}"
+    options = {"trainer": "mert", "set": {"restarts": 1}, "iterations": 1, "holdout": 0.0, "jobs": 1}
+    metric = ["rate:errors=errors,length=length"]
+    tuned = Tune(decoder_command=command, metric=metric, out=str(tmp_path / "run"), **options).run(SILENT)
+    assert tuned.score == 0.75 and tuned.history[0]["list_score"] == 0.25
 
 
 def test_what_does_not_go_together(decoder: str, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_run_with_folds(task: Path, tmp_path: Path) -> None:
     assert made.final["dev"]["bleu"] > made.final["before"]["dev"]["bleu"]
 
 
-def test_a_run_with_folds_goes_on_where_it_was(task: Path, tmp_path: Path) -> None:
+def test_a_run_with_folds_resumes(task: Path, tmp_path: Path) -> None:
     def interrupt(event: Event) -> None:
         if isinstance(event, Epoch) and event.context.get("fold") == 2 and event.epoch == 1:
             raise KeyboardInterrupt

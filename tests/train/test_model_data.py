@@ -101,7 +101,7 @@ def test_weights_that_are_not_trained_are_warned_of(task: Path, tmp_path: Path) 
     assert read_run(tmp_path / "run").initial == {"lm": 1.0}
 
 
-def test_the_loop_of_a_batch_trainer_is_told(task: Path, tmp_path: Path) -> None:
+def test_the_loop_of_a_batch_trainer_is_reported(task: Path, tmp_path: Path) -> None:
     heard: list[Event] = []
     more = {"trainer": "kbmira", "set": {"passes": 2}, "iterations": 1, "kbest": 10}
     config(task, tmp_path, **more).run(Session(heard.append))

@@ -92,7 +92,7 @@ def test_the_record_has_everything_that_decides_the_result(data: Path, tmp_path:
     assert record.files()["nbest"] == [str(data / "nbest.txt")]
 
 
-def test_an_interrupted_run_goes_on(data: Path, tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes(data: Path, tmp_path: Path) -> None:
     def interrupt(event: Event) -> None:
         if isinstance(event, Epoch) and event.context == {"replicate": 2}:
             raise KeyboardInterrupt

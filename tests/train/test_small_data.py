@@ -97,7 +97,7 @@ def _column(pool: hf.Pool, j: int) -> list[np.ndarray[Any, Any]]:
     return [np.asarray(pool[i].dense)[:, j] for i in range(len(pool))]
 
 
-def test_groups_that_tell_nothing_are_left_out_of_a_bag() -> None:
+def test_uninformative_groups_are_left_out_of_a_bag() -> None:
     """A draw in which all outcomes are the same has nothing to learn; the others make the mean."""
     from hopefear.formats.table import Table, TableSpec
 

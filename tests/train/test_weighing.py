@@ -41,7 +41,7 @@ def weigh(columns: Columns, **options: Any) -> Any:
     return hf.weigh(columns, group="group", outcome="outcome", jobs=1, **options)
 
 
-def test_one_telling_score_among_noise_beats_equal_weights() -> None:
+def test_one_informative_score_among_noise_beats_equal_weights() -> None:
     weighed = weigh(table(80, [2.0, 0.0, 0.0, 0.0]))
     assert weighed.better_than_equal is True
     assert weighed.held_out["chosen"].score > weighed.held_out["equal"].score
@@ -62,7 +62,7 @@ def test_equal_scores_are_left_equal() -> None:
     assert np.ptp(spread) < 0.2 * np.mean(spread)
 
 
-def test_scores_that_tell_nothing_are_not_trusted() -> None:
+def test_uninformative_scores_are_not_trusted() -> None:
     weighed = weigh(table(60, [0.0, 0.0, 0.0]))
     assert weighed.better_than_equal is None
     assert "Do not trust this: no better than a random candidate" in weighed.verdict

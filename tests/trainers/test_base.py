@@ -55,7 +55,7 @@ def test_candidates_come_in_canonical_order_without_duplicates() -> None:
     assert others.tolist() == [0, 1, 0, 1]
 
 
-def test_candidates_that_nothing_tells_apart() -> None:
+def test_candidates_with_equal_features() -> None:
     rows = [np.eye(2)] * 2
     pool = list_pool(rows, numbers=[[0.1, 0.1], [0.4, 0.4]])
     with pytest.raises(InputError, match="same external score"):

@@ -37,7 +37,7 @@ def timeless(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @every_trainer
-def test_fit_improves_and_says_so(trainer: Kind) -> None:
+def test_fit_improves_and_reports_it(trainer: Kind) -> None:
     result, kit = default_fit(trainer), kit_of(trainer)
     assert result.score > kit.score(kit.initial or {}) + 1
     assert result.seconds > 0
@@ -97,7 +97,7 @@ def test_options_are_plain_values(trainer: Kind) -> None:
 
 
 @every_trainer
-def test_epochs_are_told(trainer: Kind) -> None:
+def test_epochs_are_reported(trainer: Kind) -> None:
     heard: list[Event] = []
     result = fit(trainer, Session(heard.append))
     told = [{"epoch": each.epoch, "score": each.score, **each.figures} for each in heard if isinstance(each, Epoch)]
@@ -132,7 +132,7 @@ class Interrupter:
 
 @every_trainer
 @pytest.mark.parametrize(("kind", "n"), [(Epoch, 1), (Epoch, 3), (Progress, 1), (Progress, 6)])
-def test_an_interrupted_fit_goes_on_to_the_same_bits(
+def test_an_interrupted_fit_resumes_to_the_same_bits(
     trainer: Kind, kind: type[Event], n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hopefear.trainers.online.teams.CHUNK", 2)
@@ -151,7 +151,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(
 
 
 @every_trainer
-def test_nothing_to_learn_is_said_in_one_line(trainer: Kind) -> None:
+def test_nothing_to_learn_is_a_one_line_error(trainer: Kind) -> None:
     for text, data in kit_of(trainer).nothing_to_learn().items():
         with pytest.raises(hf.InputError) as error:
             make(trainer).fit(data)
@@ -160,7 +160,7 @@ def test_nothing_to_learn_is_said_in_one_line(trainer: Kind) -> None:
 
 
 @every_trainer
-def test_data_of_another_kind_is_said_in_one_line(trainer: Kind) -> None:
+def test_data_of_another_kind_is_a_one_line_error(trainer: Kind) -> None:
     for data in (None, [1, 2]):
         with pytest.raises(hf.InputError, match=f"{trainer.name}|no lists of candidates in this") as error:
             make(trainer).fit(data)
@@ -178,7 +178,7 @@ def test_numbers_below_their_least_legal_value(trainer: Kind) -> None:
 
 
 @every_trainer
-def test_the_module_says_what_it_does(trainer: Kind) -> None:
+def test_the_docstring_of_the_module_is_complete(trainer: Kind) -> None:
     """Everything that `hopefear trainers NAME` prints is there."""
     import inspect
     from dataclasses import fields

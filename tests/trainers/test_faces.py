@@ -111,7 +111,7 @@ def test_a_metric_in_python_works_with_every_trainer_on_lists(pool: hf.Pool, nam
     assert any("is Python" in warning for warning in result.warnings)
 
 
-def test_a_metric_in_python_that_goes_wrong(pool: hf.Pool) -> None:
+def test_a_failing_python_metric_is_an_error(pool: hf.Pool) -> None:
     with pytest.raises(ZeroDivisionError):
         hf.Mert(metric=hf.CustomMetric(bleu_statistics, lambda sums: 1 / 0)).fit(pool)
     with pytest.raises(hf.InputError, match=r"Give as many for every candidate"):

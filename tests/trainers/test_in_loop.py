@@ -13,6 +13,7 @@ from hopefear.runs.events import Decoded, Epoch, Event
 from hopefear.runs.session import Session
 from hopefear.trainers.data import Task, Translations
 from hopefear.trainers.in_loop import InLoop, ModelDecoder
+from hopefear.trainers.outer_loop import Request
 from tests.models import corpus
 
 
@@ -24,7 +25,7 @@ def data(task: Path) -> Task:
 
 def test_lists_are_the_k_best_with_references_in_tokens(data: Task, tmp_path: Path) -> None:
     weights = {"lm": 1.0, "phrase_ef": 1.0}
-    pool = ModelDecoder(data.decoder, data.corpus, 5, 1).decode(weights, tmp_path)
+    pool = ModelDecoder(data.decoder, data.corpus, 5, 1).decode(weights, tmp_path, Request())
     best = data.decoder.kbest(data.corpus.lines, 5, distinct=True, weights=weights)
     target = data.decoder.model.target_text
     for i in range(len(data.corpus)):

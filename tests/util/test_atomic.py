@@ -108,7 +108,7 @@ def test_only_what_is_ours_is_removed(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
 
 
-def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
+def test_a_foreign_file_blocks_the_output(tmp_path: Path) -> None:
     path = old_folder(tmp_path / "m")
     (path / "more").write_text("mine")
     with pytest.raises(InputError, match=r"m: holds more, which is not ours\. Move it, or take another --out"):
@@ -163,7 +163,7 @@ def test_a_full_disk_is_named_by_the_file_that_was_asked_for(tmp_path: Path) -> 
     assert caught.value.filename == str(tmp_path / "file") and not left(tmp_path)
 
 
-def test_a_file_that_somebody_else_fills(tmp_path: Path) -> None:
+def test_a_file_filled_by_another_writer(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "file")
     old = os.umask(0o077)
     try:

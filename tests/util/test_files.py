@@ -84,7 +84,7 @@ DATA = b"".join(b"line %d\n" % i for i in range(100_000))
 
 
 @pytest.mark.parametrize("name", ["gz", "xz", "zst"])
-def test_packed_files_are_told_by_their_bytes(tmp_path: Path, name: str) -> None:
+def test_packed_files_are_detected_by_their_bytes(tmp_path: Path, name: str) -> None:
     path = tmp_path / "no_suffix"
     path.write_bytes(pack(name, DATA))
     with open_bytes(path) as file:
@@ -160,7 +160,7 @@ def test_output_is_packed_by_its_suffix_and_always_the_same(tmp_path: Path, name
     assert read_lines(tmp_path / "a" / name) == ["größer"] * 1000
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing: no such file or folder. Check the path$"):
         open_bytes(tmp_path / "missing")
     with pytest.raises(InputError, match=r": is a folder. Name a file in it$"):

@@ -69,7 +69,7 @@ def test_what_was_killed_while_it_made_its_mark_is_removed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", [MARK, "thesis.txt"])
-def test_an_empty_mark_takes_nothing_with_it(name: str, tmp_path: Path, mine: Path) -> None:
+def test_an_empty_mark_removes_nothing(name: str, tmp_path: Path, mine: Path) -> None:
     aside = planted(tmp_path)
     (aside / "thesis.txt").write_text("mine")
     if name == MARK:
@@ -256,7 +256,7 @@ def test_a_copy_of_a_left_over_is_not_ours(tmp_path: Path) -> None:
     assert copy.is_dir() and not original.exists()
 
 
-def test_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / f".m.abcdefgh{PART}")
     sweep(tmp_path)
     assert (tmp_path / f".m.abcdefgh{PART}").exists()

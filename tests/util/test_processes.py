@@ -92,7 +92,7 @@ def test_cores() -> None:
     assert cores() >= 1
 
 
-def test_tasks_die_with_who_started_them(tmp_path: Path) -> None:
+def test_tasks_die_with_their_parent(tmp_path: Path) -> None:
     def task(say: Say) -> dict[str, Any]:
         (tmp_path / "task").write_text(f"{os.getpid()}\n")
         time.sleep(600)

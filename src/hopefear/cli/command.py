@@ -23,7 +23,6 @@ from hopefear.cli.options import (
     Many,
     Number,
     Positional,
-    Whole,
     read_config,
     spread,
     talk_options,
@@ -42,34 +41,32 @@ class Text(StringParamType):
             return [CompletionItem(incomplete, type="file")]
         from hopefear.trainers import TRAINERS
 
-        names = {each.name: each.what for each in reversed(TRAINERS) if each.name.startswith(incomplete)}
+        names = {kind.name: kind.what for kind in reversed(TRAINERS) if kind.name.startswith(incomplete)}
         return [CompletionItem(name, help=names[name]) for name in sorted(names)]
 
 
-def click_option(each: dataclasses.Field[Any]) -> click.Parameter:
+def click_option(option: dataclasses.Field[Any]) -> click.Parameter:
     """The option or argument of a field."""
-    declared, flag = about(each), flag_of(each.name)
-    words = str(each.type)
+    declared, flag = about(option), flag_of(option.name)
+    words = str(option.type)
     kind: Any = Text()
     if declared.file:
         kind = InputFile(folders=declared.folder)
     elif declared.choices:
         kind = click.Choice(list(declared.choices))
-    elif words.startswith("int"):
-        kind = Whole(int(declared.least or 0), int(declared.most) if declared.most is not None else None)
-    elif words.startswith("float"):
-        kind = Number(declared.least, declared.most)
+    elif words.startswith(("int", "float")):
+        kind = Number(int if words.startswith("int") else float, declared.least, declared.most)
     metavar = declared.metavar or ("N" if words.startswith("int") else None)
-    default = each.default if isinstance(each.default, int | float | str) else None
+    default = option.default if isinstance(option.default, int | float | str) else None
     if declared.positional:
-        how = {"required": required(each), "type": kind, "nargs": -1 if many(each) else 1}
-        return Positional([each.name], words=declared.help, metavar=placeholder(each), **how)
-    if each.type == "bool":
-        return click.Option([flag, each.name], is_flag=True, default=bool(default), help=declared.help)
-    option = Many if many(each) and not declared.repeated else click.Option
-    how = {"type": kind, "metavar": metavar, "help": declared.help + default_text(each), "required": required(each)}
-    how |= {"multiple": True} if declared.repeated else {} if many(each) or default is None else {"default": default}
-    return option([flag, each.name], **how)
+        how = {"required": required(option), "type": kind, "nargs": -1 if many(option) else 1}
+        return Positional([option.name], words=declared.help, metavar=placeholder(option), **how)
+    if option.type == "bool":
+        return click.Option([flag, option.name], is_flag=True, default=bool(default), help=declared.help)
+    make_option = Many if many(option) and not declared.repeated else click.Option
+    how = {"type": kind, "metavar": metavar, "help": declared.help + default_text(option), "required": required(option)}
+    how |= {"multiple": True} if declared.repeated else {} if many(option) or default is None else {"default": default}
+    return make_option([flag, option.name], **how)
 
 
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -100,7 +97,7 @@ class ClickCommand(click.Command):
     """A click command with examples in its help and options that take several values."""
 
     def __init__(self, name: str, command: type[Command[Any]]) -> None:
-        params = [click_option(each) for each in options(command) if not about(each).python]
+        params = [click_option(option) for option in options(command) if not about(option).python]
         params += terminal_options()
         help = inspect.cleandoc(command.__doc__ or "")
         super().__init__(name, params=params, callback=self.call, help=help, context_settings=dict(CONTEXT))

@@ -23,7 +23,7 @@ BETWEEN_FRAMES = 0.1  # and between two pictures of the bar
 
 
 class Console:
-    """Standard error of one command. ``--quiet`` keeps warnings and errors only; ``--verbose`` also says each epoch."""
+    """Standard error of a command. ``--quiet`` keeps warnings and errors only; ``--verbose`` also prints epochs."""
 
     def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet, self.verbose = quiet, verbose
@@ -51,7 +51,7 @@ class Console:
         with ExitStack() as bars:
             last_bars: list[SilentProgress] = []
 
-            def hear(event: Event) -> None:
+            def show(event: Event) -> None:
                 if isinstance(event, Note | Warned | Epoch if self.verbose else Note | Warned) and last_bars:
                     last_bars[-1].hide()
                 if isinstance(event, Note):
@@ -67,7 +67,7 @@ class Console:
                         last_bars[:] = [bars.enter_context(self.progress(event.label, event.total))]
                     last_bars[-1].update(event.done, event.total, event.text)
 
-            yield hear
+            yield show
 
     def progress(self, label: str, total: int | None = None) -> SilentProgress:
         """A bar on a terminal, a line now and then elsewhere, nothing when quiet. Use it in a ``with`` statement."""
@@ -128,7 +128,7 @@ class ProgressBar(SilentProgress):
         from rich.console import Console as Terminal
         from rich.live import Live
 
-        # Drawn from here and not from a thread of its own: processes may be forked while it is shown.
+        # Drawn by this thread, not by rich's own: processes may be forked while the bar is shown.
         self._terminal = Terminal(stderr=True, highlight=False)
         self._live = Live(console=self._terminal, transient=True, auto_refresh=False)
         self._last = 0.0

@@ -153,7 +153,7 @@ def _report(error: BaseException, command: str) -> int:
     """Say it in one line; the exit code."""
     if os.environ.get("HOPEFEAR_DEBUG"):
         traceback.print_exception(error)
-    if isinstance(error, BrokenPipeError):  # the reader had enough: nothing to say, and nothing more to flush
+    if isinstance(error, BrokenPipeError):  # the reader closed the pipe: no message, and nothing more to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     from hopefear.util.files import printable
@@ -201,7 +201,7 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
 
 
 def _resumed(command: str) -> str:
-    """What to do after an interruption, where the command can go on."""
+    """The advice to resume, for commands that can."""
     name = command.removeprefix("hopefear").strip()
     can = commands.exists(name) and hasattr(commands.find(name), "resume")
     return " A run that had begun goes on with --resume." if can else ""

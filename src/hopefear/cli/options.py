@@ -1,4 +1,4 @@
-"""What our options add to click's: several values after one flag, files that must exist, --config, examples."""
+"""Types and options on top of click's: several values after one flag, files that must exist, --config, examples."""
 
 from __future__ import annotations
 
@@ -40,43 +40,26 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
         return [CompletionItem(incomplete, type="file")]
 
 
-class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A whole number; the help does not spell out its range, errors do."""
-
-    name = "number"
-
-    def __init__(self, least: int, most: int | None) -> None:
-        self.least, self.most = least, most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        try:
-            number = int(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number.", param, ctx)
-        if number < self.least:
-            self.fail(f"{number} is too small: {self.least} or more.", param, ctx)
-        if self.most is not None and number > self.most:
-            self.fail(f"{number} is too large: {self.most} at most.", param, ctx)
-        return number
-
-
 class Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A number between two limits; the help does not spell them out, errors do."""
+    """A number between two limits; the help does not spell them out, errors do. Whole ones are not below 0."""
 
     name = "number"
 
-    def __init__(self, least: float | None, most: float | None) -> None:
-        self.least, self.most = least, most
+    def __init__(self, kind: type[int] | type[float], least: float | None, most: float | None) -> None:
+        self.kind, self.least, self.most = kind, least, most
+        if kind is int:
+            self.least = least or 0
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            number = float(value)
+            number = self.kind(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number.", param, ctx)
+            self.fail(f"{value!r} is not a {'whole ' if self.kind is int else ''}number.", param, ctx)
+        shown = f"{number:g}" if self.kind is float else str(number)
         if self.least is not None and not number >= self.least:
-            self.fail(f"{number:g} is too small: {self.least:g} or more.", param, ctx)
+            self.fail(f"{shown} is too small: {self.least:g} or more.", param, ctx)
         if self.most is not None and not number <= self.most:
-            self.fail(f"{number:g} is too large: {self.most:g} at most.", param, ctx)
+            self.fail(f"{shown} is too large: {self.most:g} at most.", param, ctx)
         return number
 
 

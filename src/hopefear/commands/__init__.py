@@ -54,7 +54,7 @@ def exists(name: str) -> bool:
 
 
 def summary(name: str) -> str:
-    """What a command does, in a line: the first line of its module, which is not imported for that."""
+    """The summary of a command: the first line of its module, which is not imported."""
     if name not in _built_in():
         from hopefear.errors import OptionError
 

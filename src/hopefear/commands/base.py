@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeVar, dataclass_transform
 
 from hopefear.errors import OptionError, in_python, python_messages
+from hopefear.util.messages import listed
 
 if TYPE_CHECKING:
     from hopefear.runs.directory import Run
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 
 R_co = TypeVar("R_co", covariant=True)
 P = ParamSpec("P")
+T = TypeVar("T")
 EMPTY: tuple[Any, ...] = (None, (), [], {}, False)
 
 
 @dataclass(frozen=True)
 class Arg:
-    """What a field says of its option."""
+    """The option that a field declares."""
 
     help: str
     metavar: str | None = None
@@ -43,7 +45,7 @@ class Arg:
     most: float | None = None
     file: bool = False  # names a file to read, which must exist
     folder: bool = False  # or a folder
-    shown: str | None = None  # the default as the help shows it, where the value alone does not tell
+    shown: str | None = None  # the default as the help shows it, if not the value itself
     positional: bool = False
     needs: tuple[str, ...] = ()  # it goes with any of these fields only
     decides: bool = False  # it decides the result: a run is resumed under the same value only
@@ -66,8 +68,8 @@ def arg(
     With ``kw_only=False``, as arguments of the command line have it, the function in Python takes it without its name.
     """
     kw_only = not more.get("positional") if kw_only is None else kw_only
-    option = Arg(help, needs=(needs,) if isinstance(needs, str) else tuple(needs), **more)
-    return field(default=default, kw_only=kw_only, metadata={"arg": option})
+    declared = Arg(help, needs=(needs,) if isinstance(needs, str) else tuple(needs), **more)
+    return field(default=default, kw_only=kw_only, metadata={"arg": declared})
 
 
 def flag_of(name: str) -> str:
@@ -93,50 +95,55 @@ class Command(Generic[R_co]):
         dataclass(frozen=True, kw_only=True, repr=False, eq=False)(cls)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if many(each) and hasattr(value, "tolist"):  # an array or an index
-                object.__setattr__(self, each.name, value.tolist())
-            elif many(each) and (isinstance(value, str) or not isinstance(value, Iterable | type(None))):  # one will do
-                object.__setattr__(self, each.name, (value,))
-            elif many(each) and value is None:
-                object.__setattr__(self, each.name, ())
+        for option in fields(self):
+            if many(option):
+                object.__setattr__(self, option.name, _sequence(getattr(self, option.name)))
             else:
-                _check_number(each, value)
+                _check_number(option, getattr(self, option.name))
         self.check()
-        self.check_needs(each.name for each in fields(self) if self.given(each.name))
+        self.check_needs(option.name for option in fields(self) if self.given(option.name))
 
     def check_needs(self, given: Iterable[str]) -> None:
-        """Complain about an option that was given without those that it goes with."""
-        by_name = {each.name: each for each in fields(self)}
-        needs = {name: about(each).needs for name, each in by_name.items()}
+        """Raise an OptionError for an option that was given without those that it goes with."""
+        by_name = {option.name: option for option in fields(self)}
+        needs = {name: about(option).needs for name, option in by_name.items()}
         for name in given:
-            known = {other: each for other in needs[name] if (each := by_name.get(other)) is not None}
+            known = {other: option for other in needs[name] if (option := by_name.get(other)) is not None}
             if needs[name] and not any(self.given(other) for other in known):
-                *most, last = [flag_of(other) for other, each in known.items() if not about(each).python]
-                others = f"{', '.join(most)} and {last}" if most else last
-                raise OptionError(f"{flag_of(name)} goes with {others} only.")
+                others = [flag_of(other) for other, option in known.items() if not about(option).python]
+                raise OptionError(f"{flag_of(name)} goes with {listed(others)} only.")
 
     def given(self, name: str) -> bool:
         """Whether an option has another value than its default."""
         value = getattr(self, name)
         if any(value is empty for empty in EMPTY) or (isinstance(value, list | tuple | dict) and not value):
             return False
-        default = next(each.default for each in fields(self) if each.name == name)
+        default = next(option.default for option in fields(self) if option.name == name)
         return default is dataclasses.MISSING or value is not default
 
     def _has(self, name: str) -> bool:
         return hasattr(self, name) and self.given(name)
 
     def check(self) -> None:
-        """Complain about options that do not go together; ``needs`` of the fields is checked already."""
+        """Raise an OptionError for options that do not go together; ``needs`` of the fields is checked already."""
+
+    def check_origin(self, *names: str) -> None:
+        """Raise an OptionError unless exactly one of these options is given; the message omits those of Python only."""
+        if [self.given(name) for name in names].count(True) != 1:
+            python = {option.name for option in fields(self) if about(option).python}
+            raise OptionError(f"give one of {', '.join(flag_of(name) for name in names if name not in python)}.")
+
+    def as_options(self, kind: type[T], **others: Any) -> T:
+        """A dataclass of options: its fields have the values of the options of their names, or those of ``others``."""
+        names = {option.name for option in fields(kind) if option.init} & {option.name for option in fields(self)}  # type: ignore[arg-type]
+        return kind(**{name: getattr(self, name) for name in names} | others)
 
     def run(self, session: Session) -> R_co:
         """Do the work. Messages go to the session; the result prints itself."""
         raise NotImplementedError
 
     def as_json(self, result: Any) -> Any:
-        """What ``--json`` prints, for commands that have it."""
+        """The output of ``--json``, for commands that have it."""
         return result.record()
 
     def printed(self, result: Any) -> Any:
@@ -146,15 +153,15 @@ class Command(Generic[R_co]):
     def decisive(self) -> dict[str, Any]:
         """The options that decide the result, without those that do nothing here: what they go with is not given."""
         values = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if about(each).decides and (not about(each).needs or any(map(self._has, about(each).needs)))
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if about(option).decides and (not about(option).needs or any(map(self._has, about(option).needs)))
         }
         return {name: value for name, value in values.items() if value not in (None, ())}
 
     def files(self) -> dict[str, Any]:
         """The options that name files to read: the roles of the inputs."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if about(each).file}
+        return {option.name: getattr(self, option.name) for option in fields(self) if about(option).file}
 
 
 class RunCommand(Command[R_co]):
@@ -188,44 +195,53 @@ class RunCommand(Command[R_co]):
         return run
 
 
-def about(each: dataclasses.Field[Any]) -> Arg:
-    """What a field says of its option."""
-    option: Arg = each.metadata["arg"]
-    return option
+def about(option: dataclasses.Field[Any]) -> Arg:
+    """The option that a field declares."""
+    declared: Arg = option.metadata["arg"]
+    return declared
 
 
-def _check_number(each: dataclasses.Field[Any], value: Any) -> None:
-    """Complain about what is no number, or beyond the limits of the option."""
-    least, most = about(each).least, about(each).most
+def _sequence(value: Any) -> Any:
+    """Several values: those of an array or index as a list, a single one alone, none for None."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, str) or not isinstance(value, Iterable | type(None)):
+        return (value,)
+    return () if value is None else value
+
+
+def _check_number(option: dataclasses.Field[Any], value: Any) -> None:
+    """Raise an OptionError for a value that is not a number, or outside the limits of the option."""
+    least, most = about(option).least, about(option).most
     if value is None or (least is None and most is None):
         return
-    if not isinstance(value, int | float) or (str(each.type).startswith("int") and int(value) != value):
-        raise OptionError(f"{flag_of(each.name)} is a number, not {value!r}.")
+    if not isinstance(value, int | float) or (str(option.type).startswith("int") and int(value) != value):
+        raise OptionError(f"{flag_of(option.name)} is a number, not {value!r}.")
     if (least is not None and value < least) or (most is not None and value > most):
         limits = f"{least:g} or more" if most is None else f"between {least:g} and {most:g}"
-        raise OptionError(f"{flag_of(each.name)} must be {limits}, not {value}.")
+        raise OptionError(f"{flag_of(option.name)} must be {limits}, not {value}.")
 
 
-def required(each: dataclasses.Field[Any]) -> bool:
+def required(option: dataclasses.Field[Any]) -> bool:
     """Whether an option must be given."""
-    return each.default is dataclasses.MISSING
+    return option.default is dataclasses.MISSING
 
 
-def many(each: dataclasses.Field[Any]) -> bool:
+def many(option: dataclasses.Field[Any]) -> bool:
     """Whether an option takes several values."""
-    return about(each).several or str(each.type).startswith("Sequence")
+    return about(option).several or str(option.type).startswith("Sequence")
 
 
-def placeholder(each: dataclasses.Field[Any]) -> str:
+def placeholder(option: dataclasses.Field[Any]) -> str:
     """An argument as the usage line shows it: ``MODEL``, ``[FILE...]``."""
-    word = (about(each).metavar or each.name.upper()) + ("..." if many(each) else "")
-    return word if required(each) else f"[{word}]"
+    word = (about(option).metavar or option.name.upper()) + ("..." if many(option) else "")
+    return word if required(option) else f"[{word}]"
 
 
 def options(command: type[Command[Any]]) -> list[dataclasses.Field[Any]]:
     """The fields of a command as its help lists them: arguments, its own, those of runs, those of every command."""
-    ranks = {each.name: 1 for each in fields(RunCommand)} | {each.name: 2 for each in fields(Command)}
-    return sorted(fields(command), key=lambda each: (not about(each).positional, ranks.get(each.name, 0)))
+    ranks = {option.name: 1 for option in fields(RunCommand)} | {option.name: 2 for option in fields(Command)}
+    return sorted(fields(command), key=lambda option: (not about(option).positional, ranks.get(option.name, 0)))
 
 
 def command_line(command: Command[Any]) -> str:
@@ -233,15 +249,15 @@ def command_line(command: Command[Any]) -> str:
     import shlex
 
     arguments, words = [], []
-    for each in options(type(command)):
-        value = getattr(command, each.name)
-        if not command.given(each.name) or value == each.default:
+    for option in options(type(command)):
+        value = getattr(command, option.name)
+        if not command.given(option.name) or value == option.default:
             continue
-        texts = [str(item) for item in value] if many(each) else [] if value is True else [str(value)]
-        if about(each).positional:
+        texts = [str(item) for item in value] if many(option) else [] if value is True else [str(value)]
+        if about(option).positional:
             arguments += texts
         else:
-            words += [flag_of(each.name), *texts]
+            words += [flag_of(option.name), *texts]
     return shlex.join(["hopefear", name_of(type(command)), *arguments, *words])
 
 
@@ -250,7 +266,7 @@ def function(command: Callable[P, Command[R_co]]) -> Callable[P, R_co]:
     kind: Any = command
 
     def call(*args: P.args, **given: P.kwargs) -> R_co:
-        unnamed = [each.name for each in options(kind) if not each.kw_only]
+        unnamed = [option.name for option in options(kind) if not option.kw_only]
         if len(args) > len(unnamed):
             raise TypeError(f"{name_of(kind)}() takes {len(unnamed)} arguments without a name, not {len(args)}")
         result: R_co = run_here(kind, {**dict(zip(unnamed, args, strict=False)), **given})
@@ -273,13 +289,13 @@ def signature(command: type[Command[Any]]) -> inspect.Signature:
     """The parameters of the function."""
     parameters = [
         inspect.Parameter(
-            each.name,
-            inspect.Parameter.KEYWORD_ONLY if each.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=inspect.Parameter.empty if required(each) else each.default,
-            annotation=each.type,
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY if option.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=inspect.Parameter.empty if required(option) else option.default,
+            annotation=option.type,
         )
-        for each in options(command)
-        if not about(each).terminal
+        for option in options(command)
+        if not about(option).terminal
     ]
     returned = command.run.__annotations__.get("return", inspect.Signature.empty)
     return inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind), return_annotation=returned)
@@ -309,43 +325,43 @@ def _callers_level() -> int:
 
 
 def made(command: type[Command[Any]], given: Mapping[str, Any]) -> Command[Any]:
-    """A command with these options. Complains about options it does not have and about those that are missing."""
+    """A command with these options; an OptionError for unknown and for missing ones."""
     from hopefear.util.messages import suggestion
 
     name = name_of(command)
-    known = [each for each in fields(command) if not about(each).terminal]
-    names = [each.name for each in known]
+    known = [option for option in fields(command) if not about(option).terminal]
+    names = [option.name for option in known]
     for wrong in given:
         if wrong not in names:
             raise OptionError(f"{name}() has no option {wrong!r}.{suggestion(wrong, names)}")
-    for each in known:
-        if required(each) and each.name not in given:
-            raise OptionError(f"{name}() needs {each.name}: {about(each).help[0].lower()}{about(each).help[1:]}")
+    for option in known:
+        if required(option) and option.name not in given:
+            raise OptionError(f"{name}() needs {option.name}: {about(option).help[0].lower()}{about(option).help[1:]}")
     made = command(**given)
     made.check_needs(given)  # also of options that were given the value of their default
     return made
 
 
 def docstring(command: type[Command[Any]]) -> str:
-    """The docstring of the function: what the command says of itself, then its options."""
+    """The docstring of the function: that of the command, then its options."""
     import textwrap
 
     lines = [inspect.cleandoc(command.__doc__ or ""), ""]
     lines += [inspect.cleandoc(command.python), ""] if command.python else []
     lines += ["Options:", ""]
-    for each in options(command):
-        if about(each).terminal:
+    for option in options(command):
+        if about(option).terminal:
             continue
-        text = f"{each.name}: {about(each).help}{default_text(each)}"
+        text = f"{option.name}: {about(option).help}{default_text(option)}"
         lines += textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
     return "\n".join(lines)
 
 
-def default_text(each: dataclasses.Field[Any]) -> str:
+def default_text(option: dataclasses.Field[Any]) -> str:
     """The default as help shows it, with a blank before it; nothing where there is none."""
-    option = about(each)
-    if option.shown is not None:
-        return f" [{option.shown}]" if option.shown else ""
-    if isinstance(each.default, bool) or each.default in (None, (), dataclasses.MISSING):
+    declared = about(option)
+    if declared.shown is not None:
+        return f" [{declared.shown}]" if declared.shown else ""
+    if isinstance(option.default, bool) or option.default in (None, (), dataclasses.MISSING):
         return ""
-    return f" [{each.default:g}]" if isinstance(each.default, float) else f" [{each.default}]"
+    return f" [{option.default:g}]" if isinstance(option.default, float) else f" [{option.default}]"

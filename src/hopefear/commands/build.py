@@ -168,24 +168,13 @@ class Build(Command["BuildReport"]):
         return report
 
     def options(self, domains: Sequence[str] = ()) -> BuildOptions:
-        """What decides the model, as ``model.json`` records it."""
-        return BuildOptions(
-            kind=self.kind,
-            tokenizer=self.tokenizer,
+        """The options of the model, as ``model.json`` records them."""
+        return self.as_options(
+            BuildOptions,
             lowercase=not self.keep_case,
-            strip_punctuation=self.strip_punctuation,
             domains=tuple(domains or self.domains),
-            max_words=self.max_words,
-            aligner=self.aligner,
-            max_phrase=self.max_phrase,
             max_source_symbols=self.max_symbols,
             tight=not self.loose,
             min_occurrences=self.min_count,
             min_hierarchical=self.min_rule_count,
-            max_options=self.max_options,
-            min_probability=self.min_probability,
-            min_symmetric=self.min_symmetric,
-            lm_order=self.lm_order,
-            joint_model=self.joint_model,
-            lex_frequency=self.lex_frequency,
         )

@@ -62,7 +62,7 @@ class Combine(Command[list[str]]):
         from hopefear.formats.weights import read_weights
 
         weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in self.weights)}
-        lists = [lists_of(each, self.group, self.text) for each in self.lists]
+        lists = [lists_of(path, self.group, self.text) for path in self.lists]
         systems = [SystemLists(name, path, weights.get(name)) for name, path in zip(self._names, lists, strict=True)]
         floors = {"floors": self.floors, "save_floors": self.save_floors}
         columns = combine(systems, self.out, session, **floors, jobs=self.jobs)

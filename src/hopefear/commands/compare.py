@@ -91,21 +91,18 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
         if isinstance(self.trainers, Mapping):
             return {str(name): trainer for name, trainer in self.trainers.items()}
         given: dict[str, Any] = {}
-        objects = [each for each in self.trainers if not isinstance(each, str)]
-        for each in self.trainers:
-            if isinstance(each, str):
-                given |= {name: name for name in each.replace(",", " ").split()}
+        objects = [trainer for trainer in self.trainers if not isinstance(trainer, str)]
+        for trainer in self.trainers:
+            if isinstance(trainer, str):
+                given |= {name: name for name in trainer.replace(",", " ").split()}
             else:
-                alone = [other.name for other in objects].count(each.name) == 1
-                given[str(each.name) if alone else repr(each)] = each
+                alone = [other.name for other in objects].count(trainer.name) == 1
+                given[str(trainer.name) if alone else repr(trainer)] = trainer
         return given
 
     def check(self) -> None:
-        origins = [bool(self.nbest), bool(self.forests), self.table is not None, self.pool is not None]
-        if [*origins, bool(self.data_sets)].count(True) != 1:
-            raise OptionError("give one of --nbest, --forests, --table, --data-sets.")
-        if self.table is not None and not self.group:
-            raise OptionError("--table needs --group, the column that says which candidates compete.")
+        self.check_origin("nbest", "forests", "table", "data_sets", "pool")
+        shared.check_group(self)
         if not self.names:
             raise OptionError("--trainers needs at least one name. hopefear trainers lists them.")
 
@@ -140,12 +137,8 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise input_error(path_name(file), None, f"not TOML: {error}") from None
         options = {name.replace("-", "_"): value for name, value in options.items()}
-        known = [each.name for each in dataclasses.fields(CandidatesCommand)] + [
-            "initial",
-            "test_nbest",
-            "test_refs",
-            "metric",
-        ]
+        known = [declared.name for declared in dataclasses.fields(CandidatesCommand)]
+        known += ["initial", "test_nbest", "test_refs", "metric"]
         if wrong := next((name for name in options if name not in known), None):
             finding = f"a data set has no {wrong!r}.{suggestion(wrong, known)}"
             raise input_error(path_name(file), None, f"{finding} Write {', '.join(known)}")
@@ -161,7 +154,7 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
             "trainers": self.names,
             "metric": f"{task.metric.key}|{task.metric.signature()}",
             "options": {name: trainer.options() for name, trainer in task.trainers.items()},
-            "inputs": [each["sha256"] for each in inputs],
+            "inputs": [file["sha256"] for file in inputs],
         }
         with self.open_run("compare", settings, session) as run:
             run.record.inputs = inputs
@@ -169,13 +162,10 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
             run.record.sentences = {part: len(pool) for part, pool in task.parts.items()}
             with cluster.joined(self.cluster) if self.cluster else nullcontext():
                 comparison, tuned = self._compare(task, run, session)
-            best = {
-                recipe.name: tuned[recipe.name].best.weights for recipe in comparison.recipes
-            }  # each trainer's best on dev
+            best = {recipe.name: tuned[recipe.name].best.weights for recipe in comparison.recipes}  # on dev
             _write(comparison, Path(self.out), self._page(comparison, task, best, run))
             if not run.finished:
-                sign = 1 if task.metric.higher_is_better else -1
-                chosen = max(tuned.values(), key=lambda fits: sign * fits.over_replicates("dev")[0])
+                chosen = max(tuned.values(), key=lambda fits: task.metric.sign * fits.over_replicates("dev")[0])
                 run.finish(chosen.best.weights, comparison.record())
         session.note(f"report: {self.out}/report.html")
         return comparison
@@ -187,7 +177,7 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
         from hopefear.evaluation.scores import chosen_stats
         from hopefear.formats import write_weights
 
-        session = run.session(_shown(outer, task.metric, len(task.trainers), self.seeds))
+        session = run.session(_with_progress(outer, task.metric, len(task.trainers), self.seeds))
         tuned: dict[str, Tuned] = {}
         seconds: dict[str, float] = {}
         for number, (name, trainer) in enumerate(task.trainers.items()):
@@ -204,12 +194,12 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
         comparison = compared(
             task.metric,
             "test" if self.test_nbest else "held out",
-            {name: [each.scores["dev"][key] for each in fits.replicates] for name, fits in tuned.items()},
+            {name: [fit.scores["dev"][key] for fit in fits.replicates] for name, fits in tuned.items()},
             {
-                name: np.stack([chosen_stats(aside, each.weights, task.metric, self.jobs) for each in fits.replicates])
+                name: np.stack([chosen_stats(aside, fit.weights, task.metric, self.jobs) for fit in fits.replicates])
                 for name, fits in tuned.items()
             },
-            {name: [_curve(each.history) for each in fits.replicates] for name, fits in tuned.items()},
+            {name: [_curve(fit.history) for fit in fits.replicates] for name, fits in tuned.items()},
             seconds,
             seed=self.seed,
             jobs=self.jobs,
@@ -228,7 +218,7 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
         listing = candidates_listing(comparison.label, comparison.part, pool, weights_of, task.metric, self.jobs)
         first = next(iter(best.values()))
         varying = influence(pool if pool.is_lists else pool.kbest(first, 50, jobs=self.jobs))
-        weights = [WeightsOf(name, each, initial, varying) for name, each in best.items()]
+        weights = [WeightsOf(name, vector, initial, varying) for name, vector in best.items()]
         options = {name: trainer.options() for name, trainer in task.trainers.items()}
         return page(comparison, listing, weights, how(run.record, options))
 
@@ -249,7 +239,7 @@ class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compar
         )
 
 
-def _shown(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callable[[Event], object]:
+def _with_progress(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callable[[Event], object]:
     """The fits that are done, which are under way, and the best score so far, as progress on the screen."""
     from hopefear.runs.events import Epoch, Progress
 
@@ -257,7 +247,7 @@ def _shown(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callabl
     best: list[float] = []
     done: list[int] = [0]
 
-    def hear(event: Event) -> object:
+    def listen(event: Event) -> object:
         if isinstance(event, Progress) and event.label == "compare":
             done[:] = [event.done or 0]
         elif isinstance(event, Progress):
@@ -271,12 +261,12 @@ def _shown(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callabl
             update(done[0], text=f"{name}, seed {seed}, epoch {event.epoch}  {score}")
         return outer.listen(event)
 
-    return hear
+    return listen
 
 
 @dataclass(frozen=True)
 class _Comparison:
-    """What is compared, on what; read and checked."""
+    """Data and trainers of a comparison, read and checked."""
 
     parts: dict[str, Pool]
     trainers: dict[str, CandidateTrainer]

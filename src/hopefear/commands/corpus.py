@@ -30,7 +30,7 @@ class Verses:
     parts: dict[str, int]
 
     def record(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The result as plain values."""
         return {"folder": self.folder, "parts": self.parts}
 
     def __str__(self) -> str:

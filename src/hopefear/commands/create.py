@@ -102,29 +102,13 @@ class Create(Command["Created"]):
         from hopefear.creation import CreateOptions, create
 
         first, _, second = (self.columns or "").partition(",")
-        options = CreateOptions(
-            corpus=self.corpus,
+        options = self.as_options(
+            CreateOptions,
             source_language=self.from_,
             target_language=self.to,
-            out=self.out,
-            source=self.source,
-            target=self.target,
             columns=(first, second) if self.columns else None,
-            dev_source=self.dev_source,
-            dev_refs=self.dev_refs,
-            test_source=self.test_source,
-            test_refs=self.test_refs,
-            with_corrections=self.with_corrections,
-            glossary=self.glossary,
-            lm_text=self.lm_text,
-            tokenizer=self.tokenizer,
             rules=CleaningRules(off=tuple(self.without)),
-            name=self.name,
-            licence=self.licence,
             dev_text=not self.no_dev_text,
             curve=not self.no_curve,
-            seed=self.seed,
-            jobs=self.jobs,
-            overwrite=self.overwrite,
         )
         return create(options, session)

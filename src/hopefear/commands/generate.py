@@ -28,7 +28,7 @@ class Files:
         return "\n".join(self.paths)
 
     def record(self) -> dict[str, list[str]]:
-        """The same as plain values."""
+        """The result as plain values."""
         return {"files": self.paths}
 
 

@@ -30,7 +30,7 @@ class Imported:
     features: int
 
     def record(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The result as plain values."""
         return {"model": self.model, "rules": self.rules, "features": self.features}
 
     def __str__(self) -> str:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Description:
-    """What is in a model."""
+    """The content of a model."""
 
     about: dict[str, Any]
 
     def record(self) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """The output of ``--json``."""
         return self.about
 
     def __str__(self) -> str:

@@ -49,9 +49,7 @@ class Learn(Command[Iterator[str]]):
     """
 
     def check(self) -> None:
-        asked = [self.target is not None, bool(self.undo), self.since is not None, self.list, self.export is not None]
-        if sum(asked) != 1:
-            raise OptionError("give one of --target, --undo, --since, --list, --export.")
+        self.check_origin("target", "undo", "since", "list", "export")
         if self.target is not None and self.source is None:
             from hopefear.corpus.reading import has_both_sides
 
@@ -64,7 +62,7 @@ class Learn(Command[Iterator[str]]):
         translator = Translator(self.translator, layer=self.layer, jobs=self.jobs)
         corrections = translator.corrections
         if self.list:
-            return (f"{each}\n" for each in corrections)
+            return (f"{correction}\n" for correction in corrections)
         if self.export is not None:
             from hopefear.learning.export import write_tmx
             from hopefear.util.messages import plural

@@ -54,28 +54,25 @@ class Rerank(Command[Any]):
     """
 
     def check(self) -> None:
-        if [bool(self.nbest), bool(self.forests), self.table is not None].count(True) != 1:
-            raise OptionError("give one of --nbest, --forests, --table.")
+        self.check_origin("nbest", "forests", "table")
         if self.table is not None and (self.nbest_out or self.format or self.mbr):
             raise OptionError("--format, --mbr and --nbest-out go with --nbest and --forests only.")
-        if self.table is not None and not self.group:
-            raise OptionError("--table needs --group, the column that says which candidates compete.")
+        shared.check_group(self)
 
     def run(self, session: Session) -> Any:
         """In Python a list of texts, or the ranked table; on the command line what is printed of them."""
-        from hopefear.decode.reranking import rerank, rerank_forests
+        from hopefear.decode.reranking import Reranking, rerank, rerank_forests
 
         printed = bool(session.command)
         if self.table is not None:
             ranked = self._rank(session, "-" if printed else None)
             return None if printed else ranked
-        how: dict[str, Any] = {name: getattr(self, name) for name in ("format", "mbr", "nbest_out", "k", "jobs")}
-        how["missing"] = self.missing or "error"
+        how = self.as_options(Reranking, missing=self.missing or "error")
         best: Iterable[str]
         if self.forests:
-            best = rerank_forests(self.forests, self.weights, session, scale=self.scale, **how)
+            best = rerank_forests(self.forests, self.weights, session, how)
         else:
-            best = rerank(self.nbest, self.weights, session, scale=self.scale, **how)
+            best = rerank(self.nbest, self.weights, session, how)
         return (text + "\n" for text in best) if printed else list(best)
 
     def _rank(self, session: Session, out: str | None) -> Ranked:

@@ -52,30 +52,24 @@ class Rescore(Command[Iterator[str]]):
     """
 
     def check(self) -> None:
-        if (self.forests is None) == (not self.nbest):
-            raise OptionError("give one of --forests, --nbest.")
-        for path in [*_named("--lm", self.lm).values(), *_named("--scores", self.scores).values()]:
+        self.check_origin("forests", "nbest")
+        for path in (*self.lm_files.values(), *self.score_files.values()):
             input_file(path)
+
+    @property
+    def lm_files(self) -> dict[str, str]:
+        """Feature -> language model."""
+        return _named("--lm", self.lm)
+
+    @property
+    def score_files(self) -> dict[str, str]:
+        """Feature -> file of scores."""
+        return _named("--scores", self.scores)
 
     def run(self, session: Session) -> Iterator[str]:
         from hopefear.decode.rescoring import rescore_files
 
-        lists = list(self.nbest) if self.forests is None else None
-        texts = rescore_files(
-            self.weights,
-            forests=self.forests,
-            nbest=lists,
-            format=self.format,
-            scores=_named("--scores", self.scores),
-            features=self.features,
-            language_models=_named("--lm", self.lm),
-            sources=self.sources,
-            pop_limit=self.pop_limit,
-            out=self.out,
-            jobs=self.jobs,
-            run=session,
-        )
-        return (f"{text}\n" for text in texts)
+        return (f"{text}\n" for text in rescore_files(self, session))
 
 
 def _named(flag: str, values: Sequence[str]) -> dict[str, str]:

@@ -86,12 +86,11 @@ class Score(Command["Scored"]):
             object.__setattr__(self, "table", (self.table,))
         if self.lines is not None:
             return
-        object.__setattr__(self, "hyp", [_output(each) for each in self.hyp])
+        object.__setattr__(self, "hyp", [_output(output) for output in self.hyp])
         if self.table:
             if self.hyp or self.refs:
                 raise OptionError("--table has candidates and references in its columns: leave out HYP and --refs.")
-            if not self.group:
-                raise OptionError("--table needs --group, the column that says which candidates compete.")
+            shared.check_group(self)
         elif not any(map(self.given, ("group", "by", "text", "references", "outcome"))):
             if not self.hyp:
                 raise OptionError("no HYP. Put the outputs first: hopefear score HYP --refs F.")
@@ -111,20 +110,20 @@ class Score(Command["Scored"]):
         return [*tables, *self.hyp]
 
     def run(self, session: Session) -> Scored:
-        from hopefear.evaluation.scores import score_files, score_lines
+        from hopefear.evaluation.scores import Resampling, score_files, score_lines
         from hopefear.evaluation.table_scores import score_tables
         from hopefear.formats.table import TableSpec
 
         tests = {"both": ("bootstrap", "randomization"), "none": ()}.get(self.test, (self.test,))
-        how: dict[str, Any] = {"tests": tests, "samples": self.samples, "seed": self.seed, "jobs": self.jobs}
+        how = Resampling(tests, self.samples, self.seed, self.jobs)
         if self.lines is not None:
             return score_lines(self.lines, self.line_references, self.metrics())
         if self.table:
             assert self.group is not None
             spec = TableSpec(self.group, (), self.text, self.references, self.outcome)
-            scored = score_tables(self.systems, spec, self.metrics(), by=self.by, **how)
+            scored = score_tables(self.systems, spec, self.metrics(), how, self.by)
         else:
-            scored = score_files(self.systems, self.refs, self.metrics(), format=self.format, **how)
+            scored = score_files(self.systems, self.refs, self.metrics(), how, self.format)
         if not self.json and (warning := scored.warning()):
             session.warn(warning)
         return scored

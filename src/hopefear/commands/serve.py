@@ -80,10 +80,8 @@ class Serve(Command[None]):
             queue=self.max_waiting,
             per_minute=self.max_per_minute,
         )
-        settings = Settings(
-            host=self.host,
-            port=self.port,
-            workers=self.workers,
+        settings = self.as_options(
+            Settings,
             limits=limits,
             keys=Keys.read(self.api_keys) if self.api_keys else Keys(),
             hosts=lower_names(self.allowed_host),

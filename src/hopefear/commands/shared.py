@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hopefear.commands.base import Command, R_co, arg
+from hopefear.errors import OptionError
 
 POLICIES = ("error", "zero", "mean", "drop", "indicator")  # formats/missing.py, which takes long to import
 DECODINGS = 10  # of a loop of decoding and learning
@@ -16,6 +17,12 @@ class WritesFiles(Command[R_co]):
 
     out: str = arg("The directory to write to; created if needed.", metavar="DIR")
     overwrite: bool = arg("Replace existing files.", default=False)
+
+
+def check_group(command: Any) -> None:
+    """Raise an OptionError for a table without a group."""
+    if command.given("table") and not command.group:
+        raise OptionError("--table needs --group, the column that says which candidates compete.")
 
 
 def candidate_format(**more: Any) -> Any:

@@ -131,7 +131,7 @@ class Train(RunCommand["Trained"]):
 
     def run(self, session: Session) -> Trained:
         from hopefear.runs.record import checksum, record_inputs
-        from hopefear.train.model_data import Trained, read_inputs, shown
+        from hopefear.train.model_data import Trained, read_inputs, with_notes
         from hopefear.train.model_trainers import model_trainer
 
         trainer = model_trainer(self)
@@ -142,10 +142,10 @@ class Train(RunCommand["Trained"]):
         settings = {
             "model": checksum(data.model.path / "model.json")["sha256"],
             **trainer.settings(data.task.decoder),
-            "inputs": [each["sha256"] for each in inputs],
+            "inputs": [file["sha256"] for file in inputs],
         }
         with self.open_run("train", settings, session) as run:
-            own = run.session(shown(session.listen), self.checkpoint_every)
+            own = run.session(with_notes(session.listen), self.checkpoint_every)
             result = None if run.finished else self._learn(trainer, data, run, own, inputs)
             trained = Trained(run.path, run.record.final, result)
         session.note(f"weights: {trained.path}/weights.txt")

@@ -27,18 +27,18 @@ class TrainerList:
     in_detail: bool
 
     def record(self) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """The output of ``--json``."""
         return {"trainers": [_record(kinds) for kinds in self.kinds.values()]}
 
     def __str__(self) -> str:
-        every = [each for kinds in self.kinds.values() for each in kinds]
+        every = [kind for kinds in self.kinds.values() for kind in kinds]
         if self.in_detail:
-            return "\n\n".join("\n".join(_details(each)) for each in every)
+            return "\n\n".join("\n".join(_details(kind)) for kind in every)
         width = max(map(len, self.kinds))
         lines = []
-        for each in every:
-            lines.append(f"{each.name.ljust(width)}  {each.what}")
-            lines.append(f"{' ' * width}  {each.paper} ({', '.join(each.spaces)})")
+        for kind in every:
+            lines.append(f"{kind.name.ljust(width)}  {kind.what}")
+            lines.append(f"{' ' * width}  {kind.paper} ({', '.join(kind.spaces)})")
         return "\n".join(lines)
 
 
@@ -58,7 +58,7 @@ class Trainers(Command[TrainerList]):
         kinds = by_name()
         if self.name is None:
             return TrainerList(kinds, False)
-        trainer = find(self.name)  # says what there is instead
+        trainer = find(self.name)  # raises for an unknown name
         return TrainerList({self.name: kinds.get(self.name, [trainer])}, True)
 
 
@@ -69,7 +69,7 @@ def _record(kinds: Sequence[type[Trainer]]) -> dict[str, Any]:
         "name": first.name,
         "paper": first.paper,
         "objective": first.what,
-        "spaces": [space for each in kinds for space in each.spaces],
+        "spaces": [space for kind in kinds for space in kind.spaces],
         "options": _options(first),
     }
     return record if len(kinds) == 1 else {**record, "online_options": _options(kinds[1])}
@@ -80,12 +80,12 @@ def _options(trainer: type[Trainer]) -> list[dict[str, Any]]:
 
     return [
         {
-            "name": each.name,
-            "default": each.default,
-            "paper": each.metadata.get("paper"),
-            "help": each.metadata.get("help", ""),
+            "name": option.name,
+            "default": option.default,
+            "paper": option.metadata.get("paper"),
+            "help": option.metadata.get("help", ""),
         }
-        for each in settable(trainer).values()
+        for option in settable(trainer).values()
     ]
 
 
@@ -95,10 +95,10 @@ def _details(trainer: type[Trainer]) -> Iterator[str]:
     yield f"{trainer.name}: {_documented(trainer)}\n"
     yield f"Works on: {', '.join(trainer.spaces)}\n"
     rows = [("option", "default", "paper", "")]
-    for each in settable(trainer).values():
-        paper = each.metadata.get("paper")
+    for option in settable(trainer).values():
+        paper = option.metadata.get("paper")
         rows.append(
-            (each.name, _text(each.default), "" if paper is None else _text(paper), each.metadata.get("help", ""))
+            (option.name, _text(option.default), "" if paper is None else _text(paper), option.metadata.get("help", ""))
         )
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
@@ -107,7 +107,7 @@ def _details(trainer: type[Trainer]) -> Iterator[str]:
 
 
 def _documented(trainer: type[Trainer]) -> str:
-    """What the module of a trainer says, and what all online trainers share, without the marks of code."""
+    """The docstring of a trainer's module, and that of all online trainers, without markup of code."""
     from hopefear.trainers.online import base
 
     text = inspect.getdoc(inspect.getmodule(trainer)) or trainer.what

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hopefear.runs.session import Session
 
 
-#: Options that ask for what the model alone says, and those that ask for a translator around it.
+#: Options of plain models, and those of translators.
 OF_MODELS = (
     *("weights", "input", "distinct", "forests", "max_edges", "explain", "mbr", "scale", "tokens"),
     *("pop_limit", "max_options", "max_span", "cluster", "ship_model"),

@@ -118,17 +118,12 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
     """
 
     def check(self) -> None:
-        origins = (self.nbest, self.forests, self.decoder_command, self.table is not None, self.pool is not None)
-        if sum(map(bool, origins)) != 1:
-            raise OptionError("give one of --nbest, --forests, --table, --decoder-command.")
-        if self.table is not None and not self.group:
-            raise OptionError("--table needs --group, the column that says which candidates compete.")
+        self.check_origin("nbest", "forests", "table", DECODER, "pool")
+        shared.check_group(self)
         if self.decoder_command and (self.cv or self.bag):
             raise OptionError("--cv and --bag go with lists, forests and tables only.")
         if self.decoder_command and self.cluster:
             raise OptionError("--cluster goes with lists, forests and tables only: the decoder command runs here.")
-        if (self.cv is not None and self.cv < 2) or (self.bag is not None and self.bag < 1):
-            raise OptionError("--cv takes 2 folds or more, --bag one fit or more.")
 
     def run(self, session: Session) -> Tuned:
         from hopefear.util.disk import on_disk
@@ -149,7 +144,7 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
 
         task = _Tuning.of(self, session)
         inputs = self.inputs()
-        with self.open_run("tune", self._settings(task, [each["sha256"] for each in inputs]), session) as run:
+        with self.open_run("tune", self._settings(task, [file["sha256"] for file in inputs]), session) as run:
             if not run.finished:
                 self._record(run, task, inputs)
             with cluster.joined(self.cluster) if self.cluster else nullcontext():
@@ -173,7 +168,7 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
         return settings
 
     def _record(self, run: Run, task: _Tuning, inputs: list[dict[str, Any]]) -> None:
-        """What is known before anything is learnt."""
+        """Record what is known before the fit."""
         from hopefear.train.replicates import describe
 
         aside = task.parts.get("holdout")
@@ -191,10 +186,10 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
         from hopefear.formats.missing import LIST_POLICIES
         from hopefear.formats.pool import means_of
         from hopefear.train.baselines import baselines, cross_validated
-        from hopefear.train.replicates import finish, fit_replicates, shown
+        from hopefear.train.replicates import finish, fit_replicates, with_progress
 
         trainer, aside, metric = task.trainer, task.parts.get("holdout"), task.trainer.metric
-        session = run.session(shown(outer, trainer.name, self.replicates, metric, trainer.epochs_at_most))
+        session = run.session(with_progress(outer, trainer.name, self.replicates, metric, trainer.epochs_at_most))
         more = {name: value for name, value in run.record.final.items() if name in ("cv", "baselines", "change")}
         if self.cv and not run.finished:
             trainer, more["cv"] = cross_validated(
@@ -228,7 +223,8 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
         session.progress(f"tune {trainer.name}")(text="diagnosis")
         history = tuned.best.history if trainer.name != "mert" else ()
         findings = diagnose(task.learnt_from, metric, best, task.initial, held_out=change, history=history, **chance)
-        finish(run, session, tuned, [each for each in findings if each.code != "unknown-feature"])  # said already
+        reported = ("unknown-feature",)  # when the weights were read
+        finish(run, session, tuned, [finding for finding in findings if finding.code not in reported])
         return tuned
 
     def metrics(self, pool: Pool | None = None) -> list[Metric]:
@@ -248,7 +244,7 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
 
 @dataclass(frozen=True)
 class _Tuning:
-    """What is learnt, from what, and how; read and checked."""
+    """Data and trainer of a run, read and checked."""
 
     pool: Pool
     parts: dict[str, Pool]  # train or dev is learnt from, dev is scored, holdout is held out
@@ -297,7 +293,7 @@ def _scored(scorer_command: str, pool: Pool, session: Session) -> Pool:
 
 
 def _parts(command: Tune, pool: Pool, metric: Metric, session: Session) -> dict[str, Pool]:
-    """What is learnt from, what is scored, what is held out."""
+    """The parts of the data: learnt from, scored, held out."""
     from hopefear.evaluation.holdout import split
     from hopefear.formats.references import need_references
 

@@ -71,8 +71,6 @@ class Weigh(Command["Weighed"]):
         several = isinstance(self.table, list | tuple) and len(self.table) > 1
         if several and isinstance(self.table[0], str | os.PathLike) and self.qrels is None:
             raise OptionError("give one table. Several files are TREC runs, which need --qrels.")
-        if self.folds < 2:
-            raise OptionError("--folds must be 2 or more.")
         if self.judged:
             for name, value in (("group", GROUP), ("outcome", GRADE), ("metric", "ndcg@10")):
                 object.__setattr__(self, name, getattr(self, name) or value)
@@ -121,12 +119,12 @@ class Weigh(Command["Weighed"]):
 
     @property
     def _source(self) -> Any:
-        """What the table is read from: a file, or an object in memory."""
+        """The source of the table: a file, or an object in memory."""
         return self.table[0] if isinstance(self.table, list | tuple) and len(self.table) == 1 else self.table
 
     @property
     def name(self) -> str:
-        """What messages and the page call the table."""
+        """The name of the table in messages and on the page."""
         files = [self._source] if isinstance(self._source, str | os.PathLike) else self._source
         return ", ".join(map(str, files)) if isinstance(files, list | tuple) else "the table"
 

@@ -23,11 +23,12 @@ from hopefear.formats.table import TableSpec, read_table
 from hopefear.metrics import from_record
 from hopefear.runs.record import RunRecord
 from hopefear.runs.session import SILENT, Session
+from hopefear.util.files import PACKED
 
 
 @dataclass(frozen=True)
 class CandidateFiles:
-    """Where candidates are, and how they are read."""
+    """The files of candidates, and how they are read."""
 
     nbest: Sequence[str] = ()  # parts of one list, or lists of the same sentences
     forests: str | None = None
@@ -43,7 +44,7 @@ class CandidateFiles:
 
     @classmethod
     def recorded(cls, record: RunRecord) -> CandidateFiles:
-        """Those that a run learnt from. Complains about files that are gone or were changed."""
+        """Those that a run learnt from; an InputError for files that are missing or were changed."""
         files, settings = record.files(), record.settings
         if not {"nbest", "forests", "table"} & files.keys():
             raise InputError("its candidates came from standard input and were not kept")
@@ -51,8 +52,10 @@ class CandidateFiles:
             role: next(iter(files.get(role, [])), None) for role in ("forests", "table", "sources")
         }
         how = {name: settings[name] for name in ("format", "missing", "features", "outcome") if name in settings}
-        metrics = [name for each in (record.measure, *settings.get("others", ())) for name in from_record(each).columns]
-        columns = {each.name: settings[each.name] for each in dataclasses.fields(TableSpec) if each.name in settings}
+        measures = (record.measure, *settings.get("others", ()))
+        metrics = [name for measure in measures for name in from_record(measure).columns]
+        names = {column.name for column in dataclasses.fields(TableSpec)}
+        columns = {name: value for name, value in settings.items() if name in names}
         columns = settings.get("table", columns)  # 0.2 had them together
         spec = TableSpec(**columns) if "group" in columns else None
         return cls(files.get("nbest", []), refs=files.get("refs", []), metrics=metrics, spec=spec, **first, **how)
@@ -99,7 +102,7 @@ class CandidateFiles:
 
 
 def megabytes(files: Sequence[str]) -> int | None:
-    """The size of these files, as far as it says how much will be read: not of standard input or packed files."""
-    if any(str(file) == "-" or Path(file).suffix in (".gz", ".xz", ".zst") for file in files):
+    """The size of these files; None for standard input and packed files, whose unpacked size is not known."""
+    if any(str(file) == "-" or Path(file).suffix in PACKED for file in files):
         return None
     return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) // 1_000_000 or None

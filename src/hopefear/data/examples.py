@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from hopefear.errors import InputError
-from hopefear.util.files import PathLike, atomic_write
+from hopefear.util.files import PathLike, files_together
 
 LISTS = Path(__file__).with_name("verses.jsonl.xz")
 REFERENCES = 3
@@ -47,18 +45,13 @@ def paths(folder: PathLike) -> dict[str, Path]:
 def write_lists(folder: PathLike, overwrite: bool = False) -> dict[str, Path]:
     """Candidates in Moses' format, sources, references and initial weights, all of them or none."""
     files = paths(folder)
-    there = [path for path in files.values() if path.exists()]
-    if there and not overwrite:
-        raise InputError(f"{there[0]}: exists already. Take another --out, or add --overwrite")
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        out = {name: stack.enter_context(atomic_write(path)) for name, path in files.items()}
+    with files_together(files, overwrite) as out:
         out["initial"].writelines(f"{name} {weight!r}\n" for name, weight in INITIAL.items())
         for sentence in read_sentences():
             out["source"].write(sentence["source"] + "\n")
             for k, reference in enumerate(sentence["references"]):
                 out[f"ref.{k}"].write(reference + "\n")
-            candidates = sorted(sentence["candidates"], key=lambda each: -_score(each["features"]))
+            candidates = sorted(sentence["candidates"], key=lambda candidate: -_score(candidate["features"]))
             out["nbest"].writelines(_line(sentence["id"], candidate) for candidate in candidates)
     return files
 

@@ -52,7 +52,7 @@ def forest(
     tail_table, beside, after = _tails(rng, span_index, per_span, arity, width, start)
     from_word = start + np.where((arity == 1) & after, width - beside, 0)
     covered = np.select([arity == 0, arity == 1], [width, beside], 0)
-    table = _said(rng, len(vocab), arity, after, from_word, covered)
+    table = _words_of_edges(rng, len(vocab), arity, after, from_word, covered)
 
     # The goal: one edge for each node of the whole span.
     top = np.arange(nodes - per_span, nodes)
@@ -104,10 +104,10 @@ def _offsets(lengths: Counts) -> NDArray[np.int32]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
-def _said(
+def _words_of_edges(
     rng: np.random.Generator, words: int, arity: Counts, after: NDArray[np.bool_], from_word: Counts, covered: Counts
 ) -> Counts:
-    """What each edge says: words, and -1 and -2 for its gaps.
+    """The target side of each edge: words, and -1 and -2 for its gaps.
 
     Every source word has a few translations of its own, the first ones more often; a rule with two gaps may add a
     common word.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from hopefear.data import CANDIDATES, DENSE, REFERENCES, SENTENCES
 from hopefear.errors import InputError
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import atomic_write
+from hopefear.util.files import files_together
 
 _SYLLABLES = [consonant + vowel for consonant in "bdfghjklmnprstvwxyzc" for vowel in "aeiou"]
 _CONFUSED, _DROPPED, _INSERTED, _SWAPPED = range(4)
@@ -48,7 +47,7 @@ class SyntheticSentence:
     texts: list[str]
     dense: NDArray[np.float64]  # candidates x dense, rounded to the four decimals that are written
     sparse: list[dict[str, int]]  # word features that fire, one mapping per candidate; empty without sparse features
-    quality: NDArray[np.float64]  # 0 to 100: what a judge says who knows the truth, with some noise
+    quality: NDArray[np.float64]  # 0 to 100: agreement with the hidden truth, with some noise
     scores: NDArray[np.float64]  # under the initial weights
 
 
@@ -108,7 +107,7 @@ class Synthetic:
             elif name == "phrasepenalty":
                 length[j], noise[j] = 0.45, 1.0
             else:
-                blind = j % 5 == 4  # every fifth feature has nothing to say
+                blind = j % 5 == 4  # every fifth feature is noise
                 errors[:, j] = 0.0 if blind else -random.uniform(0.0, 1.0, 4) * (1.0, 0.4, 1.0, 0.3)
                 length[j], noise[j] = -random.uniform(0.2, 1.0), random.uniform(1.0, 3.0)
         return errors, length, noise
@@ -192,14 +191,9 @@ class Synthetic:
     ) -> dict[str, Path]:
         """Candidates (Moses format or JSONL), source, references and initial weights, all of them or none."""
         files = self.paths(folder, jsonl)
-        there = [path for path in files.values() if path.exists()]
-        if there and not overwrite:
-            raise InputError(f"{there[0]}: exists already. Take another --out, or add --overwrite")
-        Path(folder).mkdir(parents=True, exist_ok=True)
         update = run.progress("generate", self.sentences)
         row_format = " ".join(f"{name}= %.4f" for name in self.dense_names)
-        with ExitStack() as stack:
-            out = {name: stack.enter_context(atomic_write(path)) for name, path in files.items()}
+        with files_together(files, overwrite) as out:
             out["initial"].writelines(f"{name} {weight!r}\n" for name, weight in self.initial.items())
             for index, sentence in enumerate(self):
                 out["source"].write(sentence.source + "\n")

@@ -10,7 +10,6 @@ verses; poetry (Psalms, Proverbs, Job) and the two longest prophets are left out
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from hopefear.errors import InputError
 from hopefear.util.files import PathLike, atomic_write
+from hopefear.util.values import package
 
 SOURCE = "ylt"
 REFERENCES = ("web", "asv", "kjv")  # the first is the target of the training text
@@ -52,7 +52,7 @@ class Verse:
 
 
 def _clean(text: str) -> str:
-    """Without the verse's number and the brackets around added words; quotation marks and apostrophes as usual."""
+    """A verse without its number and the brackets around added words, with usual quotation marks and apostrophes."""
     text = _NUMBER.sub("", text.strip())
     text = _APOSTROPHE.sub("'", text).replace("`", '"')
     return " ".join(text.replace("[", "").replace("]", "").split())
@@ -62,11 +62,8 @@ def read_verses() -> Iterator[Verse]:
     """All verses that the four translations share, in the order of the books."""
     bibles = []
     for version in (SOURCE, *REFERENCES):
-        try:
-            bibles.append(importlib.import_module(f"pythonbible_{version}.plain_text_bible").bible)
-        except ImportError:
-            finding = f"the demonstration needs the package pythonbible-{version}"
-            raise InputError(f"{finding}. Install it: pip install 'hopefear[demo]'") from None
+        needed = f"the demonstration needs the package pythonbible-{version}"
+        bibles.append(package(f"pythonbible_{version}.plain_text_bible", needed, "'hopefear[demo]'").bible)
     shared = set.intersection(*(set(bible.get_verse_ids()) for bible in bibles))
     for verse_id in sorted(shared):
         source, *references = (_clean(bible.get_scripture(verse_id)) for bible in bibles)

@@ -110,7 +110,7 @@ class Blocks:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What decides its translations, next to the model and the weights."""
+        """The settings that decide its translations, in addition to the model and the weights."""
         names = ("pop_limit", "max_options", "reordering", "swap_limit", "max_swap")
         return {"features": [self.features], **{name: getattr(self, name) for name in names}}
 
@@ -155,7 +155,8 @@ class Blocks:
                 "online trainers learn the real-valued features of blocks only. Choose features none, or costmargin"
             )
         texts = [[self.model.target_text.text(line) for line in reference] for reference in references]
-        return self._core.examples(self.corpus(lines), [list(each) for each in zip(*texts, strict=True)], *self.limits)
+        per_line = [list(versions) for versions in zip(*texts, strict=True)]
+        return self._core.examples(self.corpus(lines), per_line, *self.limits)
 
     def decode(
         self,

@@ -167,7 +167,7 @@ class Piece:
 
 
 class Floors:
-    """What a system says of a candidate, as far as its agreement with the others of the system's list tells.
+    """The features that a system would give a candidate, estimated from its agreement with the system's own list.
 
     feature(candidate) - mean of the others = coefficients . (1, likeness), least squares over a system's candidates.
     """

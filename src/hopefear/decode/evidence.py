@@ -56,7 +56,7 @@ class ModelWords:
         self._known: dict[str, list[int]] = {}
 
     def pool(self, pool: Pool) -> Pool:
-        """The same lists in these words."""
+        """The lists in the model's words."""
         begin, words = [0], []
         for word in pool.vocab.names():
             own = self._known.get(word)
@@ -189,7 +189,7 @@ class Evidence:
         return [Family("consensus", [*(f"consensus_{name}" for name in metrics), *AGREEMENT], compute)]
 
     def check(self, pool: Pool, path: PathLike, run: Session) -> None:
-        """What the first piece of a list tells."""
+        """Checks on the first piece of a list."""
         if not any(pool.source(i) for i in range(len(pool))):
             if self.model is not None:
                 raise InputError(f"{path_name(path)}: has no source sentences, which --model needs. Give --sources")
@@ -223,7 +223,7 @@ def _lm_name(path: PathLike) -> str:
 
 @dataclass(frozen=True)
 class Added:
-    """What was added."""
+    """The columns that were added."""
 
     families: dict[str, list[str]]  #: the columns of each
     explanations: list[str]  #: of the candidates of one sentence

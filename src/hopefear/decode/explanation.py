@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hopefear._core import Derivation
+from hopefear.formats.lattices import edge_features
 from hopefear.model.features import SMALL, template_of
 
 MEANING = {
@@ -60,7 +61,7 @@ class _Tree:
         self.joins: list[int] = []  # the goal and the glue rules
 
     def parts(self) -> list[int]:
-        """What the glue rules join, from left to right: the goal's child and the first children below it are S."""
+        """The parts joined by glue rules, left to right: the goal's child and the first children below it are S."""
         self.joins, parts = [0], []
         position = self.children[0][0]
         while len(self.children[position]) == 2:
@@ -71,16 +72,11 @@ class _Tree:
         return [*self.children[position], *reversed(parts)]
 
     def values(self, position: int) -> dict[str, float]:
-        forest, edge, features = self.forest, self.edges[position], self.forest.features
-        values = {features[i]: value for i, value in enumerate(forest.dense[edge].tolist())}
-        if len(forest.sparse_begin):
-            among = slice(forest.sparse_begin[edge], forest.sparse_begin[edge + 1])
-            ids, numbers = forest.sparse_ids[among].tolist(), forest.sparse_values[among].tolist()
-            values |= {features[i]: value for i, value in zip(ids, numbers, strict=True)}
+        values = edge_features(self.forest, self.edges[position])
         return {name: value for name, value in values.items() if value != 0.0 and self.weights.get(name, 0.0) != 0.0}
 
     def totals(self) -> Iterator[str]:
-        """All features that have a say; of sparse templates the sum."""
+        """All features with a weight; of sparse templates the sum."""
         values: dict[str, float] = {}
         adds: dict[str, float] = {}
         for position in range(len(self.edges)):

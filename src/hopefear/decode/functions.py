@@ -38,7 +38,7 @@ _KEY = 16  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What a feature function sees: a candidate of a list, or an edge of a forest.
+    """The argument of a feature function: a candidate of a list, or an edge of a forest.
 
     >>> def numbers(edge: hf.Edge) -> float:
     ...     return float(sum(word is not None and word.isdigit() for word in edge.words))
@@ -177,7 +177,7 @@ class _Cache:
 
 
 def _identity(name: str, function: Any) -> bytes:
-    """What decides the values of a function, as far as Python shows it."""
+    """A fingerprint of a function: code and values that it uses, as far as Python shows them."""
     try:
         return b"\1".join(_parts(function, set()))
     except (TypeError, ValueError) as error:
@@ -199,7 +199,7 @@ def _parts(function: Any, seen: set[int]) -> Iterator[bytes]:
     values = [plain.__defaults__, plain.__kwdefaults__, *(cell.cell_contents for cell in plain.__closure__ or ())]
     if function is not plain:
         values += [getattr(getattr(function, "__self__", function), "__dict__", None)]
-    values += [plain.__globals__[each] for each in _names(plain.__code__) if each in plain.__globals__]
+    values += [plain.__globals__[name] for name in _names(plain.__code__) if name in plain.__globals__]
     for value in values:
         if isinstance(value, types.FunctionType):
             yield from _parts(value, seen)
@@ -210,11 +210,11 @@ def _parts(function: Any, seen: set[int]) -> Iterator[bytes]:
 def _content(value: Any) -> bytes:
     """Plain values and arrays as bytes that are the same in every run."""
     if isinstance(value, dict):
-        return b"{" + b",".join(_content(key) + b":" + _content(each) for key, each in value.items()) + b"}"
+        return b"{" + b",".join(_content(key) + b":" + _content(item) for key, item in value.items()) + b"}"
     if isinstance(value, set | frozenset):  # in an order of their own: sets have another in each run
-        return b"<" + b",".join(sorted(_content(each) for each in value)) + b">"
+        return b"<" + b",".join(sorted(_content(item) for item in value)) + b">"
     if isinstance(value, list | tuple):
-        return b"[" + b",".join(_content(each) for each in value) + b"]"
+        return b"[" + b",".join(_content(item) for item in value) + b"]"
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return repr((value.dtype.str, value.shape)).encode() + value.tobytes()
     if value is None or isinstance(
@@ -234,5 +234,5 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _code(code: types.CodeType) -> bytes:
     """The byte code with its constants and names; functions within have code of their own."""
-    constants = [_code(each) if isinstance(each, types.CodeType) else _content(each) for each in code.co_consts]
+    constants = [_code(item) if isinstance(item, types.CodeType) else _content(item) for item in code.co_consts]
     return b"\0".join([code.co_code, repr(code.co_names).encode(), *constants])

@@ -134,7 +134,7 @@ class Hiero:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What decides its translations, next to the model and the weights."""
+        """The settings that decide its translations, in addition to the model and the weights."""
         names = ("pop_limit", "max_options", "max_span", "rescore_edges", "rescore_limit")
         return {"features": list(self.templates or ()), **{name: getattr(self, name) for name in names}}
 
@@ -264,11 +264,11 @@ class Hiero:
     def examples(self, lines: Sequence[str] | Prepared, references: Sequence[Sequence[str]]) -> Examples:
         """Sentences to learn from: lines, and for each reference a list of as many lines."""
         words = [[self.model.target_text.tokens(line) for line in reference] for reference in references]
-        each = [list(reference) for reference in zip(*words, strict=True)]
+        per_line = [list(reference) for reference in zip(*words, strict=True)]
         if isinstance(text := self._read(lines), Pool):
-            return self._core.lattice_examples(*self._lattices(text), each, self._limits)
+            return self._core.lattice_examples(*self._lattices(text), per_line, self._limits)
         ids, texts, kinds, rules = self._sentences(text)
-        return self._core.examples(ids, texts, kinds, each, self._limits, rules)
+        return self._core.examples(ids, texts, kinds, per_line, self._limits, rules)
 
     def opener(self) -> Callable[[], Hiero]:
         """Something that can be sent to another machine and opens the same decoder there, from the model's path."""

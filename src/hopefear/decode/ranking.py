@@ -128,7 +128,7 @@ def ranks(codes: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.in
 
 
 def _cells(ranked: Ranked, owner: NDArray[np.int64] | None, rows: int) -> tuple[list[Any], list[Any]]:
-    """What the columns hold, row by row of the file: numbers, or lists of them where the table is wide."""
+    """The values of both columns for each row of the file: numbers, or lists of them if the table is wide."""
     left_out = ranked.rank == 0
     table_cells = []
     for values in (ranked.score, ranked.rank):

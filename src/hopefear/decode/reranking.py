@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -26,47 +27,55 @@ TOGETHER = 64  # sentences
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
+@dataclass(frozen=True)
+class Reranking:
+    """How the best candidate is chosen, and what is written."""
+
+    format: str | None = None
+    mbr: str | None = None  # a metric: its highest expected gain is chosen (``hopefear.decode.consensus``)
+    scale: float = 1.0
+    nbest_out: PathLike | None = None  # the ``k`` best go to this list
+    k: int = LIST_SIZE
+    jobs: int = 0
+    missing: str = "error"  # scores that a candidate lacks, weights whose features none has: ``formats/missing.py``
+
+    def __post_init__(self) -> None:
+        check_policy(self.missing)
+        if self.mbr is not None:
+            check_choice("mbr", self.mbr, CONSENSUS)
+
+    def write_best(self, pool: Pool, weights: Mapping[str, float]) -> None:
+        """The best candidates as a list, if they are asked for."""
+        if self.nbest_out is not None:
+            w = weight_vector(weights, pool.feature_names)
+            write_nbest(pool.kbest(w, self.k, distinct=True, jobs=self.jobs), self.nbest_out, weights=weights)
+
+
 def rerank(
-    nbest: PathsLike,
-    weights: PathLike | Mapping[str, float],
-    run: Session = SILENT,
-    *,
-    format: str | None = None,
-    mbr: str | None = None,
-    scale: float = 1.0,
-    nbest_out: PathLike | None = None,
-    k: int = LIST_SIZE,
-    jobs: int = 0,
-    missing: str = "error",
+    nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Session = SILENT, how: Reranking = Reranking()
 ) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
-    With the name of a metric as ``mbr``, the best has the highest expected gain (``hopefear.decode.consensus``).
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
-    list has an error. With ``nbest_out``, which takes the lists into memory, the ``k`` best of each are written there.
-    ``missing`` says what becomes of scores that a candidate lacks, and of weights whose features none has
-    (``hopefear.formats.missing``).
+    list has an error. ``nbest_out`` takes the lists into memory.
     """
-    check_policy(missing)
-    if mbr is not None:
-        check_choice("mbr", mbr, CONSENSUS)
     named, path = _named(weights)
-    if nbest_out is not None:
-        pool = read_nbest(nbest, format=format, missing=missing)
-        _write_best(pool, matched_numbers(path, named, pool.feature_names)[0], nbest_out, k)
-    known = _Known(path, named, missing)
+    if how.nbest_out is not None:
+        pool = read_nbest(nbest, format=how.format, missing=how.missing)
+        how.write_best(pool, matched_numbers(path, named, pool.feature_names)[0])
+    known = _Known(path, named, how.missing)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
         with explained(lists=path_list(nbest)):
-            sentences = iter_nbest(nbest, format, missing=missing)
+            sentences = iter_nbest(nbest, how.format, missing=how.missing)
             while some_of_them := list(islice(sentences, TOGETHER)):
                 lists = [sentence.forest for sentence in some_of_them]
                 w = known.vector(lists[-1].features, lists[-1].dense.shape[1])
-                if mbr is None:
+                if how.mbr is None:
                     places = [int(candidates.scores(w).argmax()) for candidates in lists]
                 else:
-                    places = best_places(lists, w, mbr, scale, jobs)
+                    places = best_places(lists, w, how.mbr, how.scale, how.jobs)
                 for sentence, position in zip(some_of_them, places, strict=True):
                     best.write(sentence.text(position) + "\n")
                     update()
@@ -78,47 +87,24 @@ def rerank(
 
 
 def rerank_forests(
-    forests: PathLike,
-    weights: PathLike | Mapping[str, float],
-    run: Session = SILENT,
-    *,
-    format: str | None = None,
-    mbr: str | None = None,
-    scale: float = 1.0,
-    nbest_out: PathLike | None = None,
-    k: int = LIST_SIZE,
-    jobs: int = 0,
-    missing: str = "error",
+    forests: PathLike, weights: PathLike | Mapping[str, float], run: Session = SILENT, how: Reranking = Reranking()
 ) -> list[str]:
-    """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list.
-
-    With the name of a metric as ``mbr``, the string of the highest expected gain instead. Weights whose features no
-    forest has are an error, unless ``missing`` says otherwise.
-    """
-    check_policy(missing)
-    if mbr is not None:
-        check_choice("mbr", mbr, CONSENSUS)
+    """The words of the best derivation of every forest, or with ``mbr`` the string of the highest expected gain."""
     named, path = _named(weights)
     run.progress("rerank")(text="read")
-    pool = read_forests(forests, format=format)
-    known = _Known(path, named, missing, "the forests")
+    pool = read_forests(forests, format=how.format)
+    known = _Known(path, named, how.missing, "the forests")
     w = known.vector(pool.features, pool.dense_width)[: len(pool.features)]
     known.check(run)
-    if nbest_out is not None:
-        _write_best(pool, known.weights, nbest_out, k, jobs)
-    if mbr is not None:
-        return best_by_consensus(pool, w, mbr, scale, jobs=jobs)
-    return [derivation.text for derivation in pool.viterbi(w, jobs)]
+    how.write_best(pool, known.weights)
+    if how.mbr is not None:
+        return best_by_consensus(pool, w, how.mbr, how.scale, jobs=how.jobs)
+    return [derivation.text for derivation in pool.viterbi(w, how.jobs)]
 
 
 def _named(weights: PathLike | Mapping[str, float]) -> tuple[Mapping[str, float], PathLike]:
     """Weights, and what they are called in messages."""
     return (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
-
-
-def _write_best(pool: Pool, weights: Mapping[str, float], path: PathLike, k: int, jobs: int = 0) -> None:
-    w = weight_vector(weights, pool.feature_names)
-    write_nbest(pool.kbest(w, k, distinct=True, jobs=jobs), path, weights=weights)
 
 
 def _lines(file: tempfile.SpooledTemporaryFile[str]) -> Iterator[str]:

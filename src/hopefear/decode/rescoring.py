@@ -8,7 +8,8 @@ Gimpel and Smith (2012, section 4.3) add their features to Moses' lattices in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ from hopefear.model.language_model import LanguageModel
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, path_name, read_lines
 from hopefear.util.messages import some
+
+if TYPE_CHECKING:
+    from hopefear.commands.rescore import Rescore
 
 #: Templates whose features see neighbouring words.
 TEMPLATES = ("unigram", "bigram", "trigram", "trigger", "pair")
@@ -55,54 +59,39 @@ def rescore(
     return Rescorer(pool, list(features), models).run(pool, weights, pop_limit, jobs)
 
 
-def rescore_files(
-    weights: PathLike,
-    *,
-    forests: PathLike | None = None,
-    nbest: Sequence[PathLike] | None = None,
-    format: str | None = None,
-    scores: Mapping[str, PathLike] | None = None,
-    features: PathLike | None = None,
-    language_models: Mapping[str, PathLike] | None = None,
-    sources: PathLike | None = None,
-    pop_limit: int = RESCORED,
-    out: PathLike | None = None,
-    jobs: int = 0,
-    run: Session = SILENT,
-) -> Iterator[str]:
-    """The best translations of forests or lists in files with more features; these go to ``out``.
+def rescore_files(command: Rescore, run: Session = SILENT) -> Iterator[str]:
+    """The best translations of forests or lists in files with more features; these go to ``--out``.
 
-    ``scores`` and ``language_models`` name a file for each feature; a file of scores has a line for each candidate or
-    edge. Without a file of ``features``, those that the weights name are added.
+    A file of scores has a line for each candidate or edge. Without a file of features, those that the weights name are
+    added.
     """
-    models = {name: LanguageModel.read(path) for name, path in (language_models or {}).items()}
-    if forests is not None:
-        pool = read_forests(forests, None, format, sources)
+    models = {name: LanguageModel.read(path) for name, path in command.lm_files.items()}
+    if command.forests is not None:
+        pool = read_forests(command.forests, None, command.format, command.sources)
     else:
-        pool = read_nbest(list(nbest or ()), None, format, sources)
-    if scores:
+        pool = read_nbest(list(command.nbest), None, command.format, command.sources)
+    if scores := command.score_files:
         pool = _with_scores(pool, scores)
     there = pool.feature_names
-    w, note = matched_numbers(weights, read_weights(weights), there)
+    w, note = matched_numbers(command.weights, read_weights(command.weights), there)
     if note:
         run.warn(note)
-    names = _new(w if features is None else read_lines(features), set(there))
+    names = _new(w if command.features is None else read_lines(command.features), set(there))
     if not names and not models and not scores:
-        cure = "Name some by --features, --lm or --scores"
-        finding = f"no feature of {', '.join(TEMPLATES)} to add. {cure}"
-        raise input_error(path_name(weights if features is None else features), None, finding)
+        finding = f"no feature of {', '.join(TEMPLATES)} to add. Name some by --features, --lm or --scores"
+        raise input_error(path_name(command.features or command.weights), None, finding)
     known, whose = [*there, *names, *models], f"these forests, which have {some(there)}"
-    if strangers := check_names(weights, w, known, "that are not there", whose):
+    if strangers := check_names(command.weights, w, known, "that are not there", whose):
         run.warn(strangers)
     if names or models:
-        pool = rescore(pool, w, names, models, pop_limit, jobs)
-    for best in pool.viterbi(w, jobs):
+        pool = rescore(pool, w, names, models, command.pop_limit, command.jobs)
+    for best in pool.viterbi(w, command.jobs):
         yield best.text
-    if out is not None:
-        if forests is not None:
-            write_forests(pool, out)
+    if command.out is not None:
+        if command.forests is not None:
+            write_forests(pool, command.out)
         else:
-            write_nbest(pool, out, weights=w)
+            write_nbest(pool, command.out, weights=w)
 
 
 def _with_scores(pool: Pool, scores: Mapping[str, PathLike]) -> Pool:
@@ -118,7 +107,7 @@ def _with_scores(pool: Pool, scores: Mapping[str, PathLike]) -> Pool:
 
 
 def _new(names: Iterable[str], there: set[str]) -> list[str]:
-    """Those of the templates that are not there yet."""
+    """The names of templates' features that are new."""
     return [
         name for name in dict.fromkeys(names) if template_of(name) in TEMPLATES and "(" in name and name not in there
     ]

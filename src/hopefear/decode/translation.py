@@ -164,7 +164,7 @@ def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[D
             waiting = future
         if waiting is not None:
             yield _result(waiting)
-    except BaseException:  # after Ctrl-C, or if nobody reads on, a long sentence is not waited for
+    except BaseException:  # after Ctrl-C, or if the output is closed: do not wait for a long sentence
         stop_decoding(True)
         raise
     finally:
@@ -183,7 +183,7 @@ def _result(future: Future[Decoded]) -> Decoded:
 def _on_cluster(
     command: Translate, model: Model, arcs: tuple[str, ...], name: str, items: Iterator[Item], run: Session
 ) -> Iterator[Decoded]:
-    """What ``_ahead`` yields, decoded on the cluster that this process has joined."""
+    """``_ahead`` on the cluster that this process has joined."""
     files = [*model.info["files"], "model.json"] if command.ship_model else []
     weights = [] if command.weights is None else [("weights", b"".join(iter_bytes(command.weights)))]
     prepare = partial(

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear.errors import InputError
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.metrics import Metric
-from hopefear.util.messages import digits_for, table
+from hopefear.util.messages import digits_for, listed, table
+from hopefear.util.values import package
 
 LEVEL = 0.05
 NAMED = 5  # rivals that a verdict names
@@ -94,16 +94,12 @@ class Compared:
 
     def to_pandas(self) -> Any:
         """A row per trainer and seed: trainer, seed, dev, score."""
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_pandas() needs pandas. Install it: pip install pandas") from None
         rows = [
             {"trainer": recipe.name, "seed": seed, "dev": dev, "score": score}
             for recipe in self.recipes
             for seed, (dev, score) in enumerate(zip(recipe.dev, recipe.scores, strict=True), self.seed)
         ]
-        return pandas.DataFrame(rows)
+        return package("pandas", "to_pandas() needs pandas", "pandas").DataFrame(rows)
 
     @property
     def digits(self) -> int:
@@ -156,9 +152,9 @@ class Compared:
             if pair.different:
                 better.append(f"{recipe.name} (by {abs(pair.delta):.{d}f}, {p_text(pair.adjusted)})")
         if not level:
-            return f"{best.name} is best on {self.where}: {score}, better than {_listed(better)}."
-        sentence = f"{best.name} scores best on {self.where}, {score}, but cannot be told apart from {_listed(level)}."
-        return f"{sentence} It is better than {_listed(better)}." if better else sentence
+            return f"{best.name} is best on {self.where}: {score}, better than {_rivals(better)}."
+        sentence = f"{best.name} scores best on {self.where}, {score}, but cannot be told apart from {_rivals(level)}."
+        return f"{sentence} It is better than {_rivals(better)}." if better else sentence
 
     def rows(self) -> list[list[str]]:
         """The table: a row per recipe."""
@@ -179,7 +175,7 @@ class Compared:
         return rows
 
     def record(self) -> dict[str, Any]:
-        """What ``--json`` prints and ``compare.json`` holds."""
+        """The output of ``--json``, and the content of ``compare.json``."""
         return {
             "metric": self.metric.key,
             "signature": self.metric.signature(),
@@ -235,7 +231,7 @@ def markdown_table(rows: Sequence[Sequence[str]], caption: str) -> str:
 
 
 def latex_table(rows: Sequence[Sequence[str]], caption: str) -> str:
-    """The same with booktabs, the first row in bold."""
+    """A LaTeX table with booktabs, the first row in bold."""
     head, *body = [[_latex(cell) for cell in row] for row in rows]
     best = [f"\\textbf{{{body[0][0]}}}", *body[0][1:]]
     lines = [" & ".join(cells) + r" \\" for cells in (best, *body[1:])]
@@ -309,11 +305,10 @@ def p_text(p: float) -> str:
     return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _rivals(names: Sequence[str]) -> str:
     if len(names) > NAMED:
         names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+    return listed(names)
 
 
 def _latex(text: str) -> str:

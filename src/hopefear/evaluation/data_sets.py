@@ -33,7 +33,7 @@ class ComparedOnSets:
         head = [f"{name} {comparison.metric.key}" for name, comparison in self.sets.items()]
         return [
             ["trainer", *head],
-            *([name, *(_cell(each, name) for each in self.sets.values())] for name in self.names),
+            *([name, *(_cell(comparison, name) for comparison in self.sets.values())] for name in self.names),
         ]
 
     @property
@@ -43,13 +43,13 @@ class ComparedOnSets:
 
     @property
     def caption(self) -> str:
-        """What the marks mean."""
+        """The meaning of the marks."""
         seeds = len(next(iter(self.sets.values())).recipes[0].scores)
         first = f"mean and standard deviation over {seeds} seeds"
         return f"{first}; {WORSE}: worse than the best of this data set by more than chance (adjusted p < 0.05)"
 
     def record(self) -> dict[str, Any]:
-        """What ``--json`` prints and ``compare.json`` holds."""
+        """The output of ``--json``, and the content of ``compare.json``."""
         return {"data_sets": {name: comparison.record() for name, comparison in self.sets.items()}}
 
     def __str__(self) -> str:
@@ -72,6 +72,6 @@ class ComparedOnSets:
 
 
 def _cell(comparison: Compared, name: str) -> str:
-    recipe = next(each for each in comparison.recipes if each.name == name)
+    recipe = next(recipe for recipe in comparison.recipes if recipe.name == name)
     pair = comparison.pair(name, comparison.recipes[0].name)
     return spread(recipe.scores, comparison.digits) + (WORSE if pair is not None and pair.different else "")

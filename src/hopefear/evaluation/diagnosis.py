@@ -20,6 +20,7 @@ from hopefear._core import Pool
 from hopefear.evaluation.held_out_scores import Difference
 from hopefear.evaluation.reference_mismatch import pool_fit
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
+from hopefear.formats.pool import evenly_spaced
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
 from hopefear.util.messages import digits_for, some
@@ -33,7 +34,7 @@ HEADROOM = 0.01  # gain of the oracle over the first choice: below one point the
 SAME = 0.5  # share of the sentences whose candidates all have one score
 LENGTHS = (0.9, 1.1)  # hypothesis to reference: within it, the brevity penalty is a matter of taste
 MOVED = 0.01  # and how far training must have moved the ratio away from 1 to be blamed
-ASIDE = 0.3  # p below which a loss on the held-out part is worth a word: it is too small for much less
+ASIDE = 0.3  # p below which a loss on the held-out part is reported: that part is too small for a smaller p
 CHANCE = 0.05  # p above which a gain may be chance, and below which a loss in another metric is real
 SWING = 0.9  # the last epoch below this share of the best one: training did not settle
 COLLINEAR = 1 - 1e-9  # correlation within lists
@@ -71,7 +72,7 @@ def diagnose(
     """
     w = weight_vector(weights, pool.feature_names)
     if wrong := wrong_references(pool, seed=seed):
-        return wrong  # whatever else there is to say comes from them
+        return wrong  # all other findings follow from these
     findings = list(examine_lists(pool, metric, initial, jobs)) if pool.is_lists else []
     findings += [*examine_weights(pool, w), *_history(history, metric)]
     if not np.all(np.isfinite(w)):
@@ -139,13 +140,6 @@ def _largest(pool: Pool) -> Vector:
     return largest
 
 
-def _some_sentences(pool: Pool) -> Pool:
-    """So many that a warning is well founded, evenly spaced."""
-    if len(pool) <= SENTENCES:
-        return pool
-    return pool.subset(np.linspace(0, len(pool) - 1, SENTENCES).astype(np.int64))
-
-
 def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
     moving = np.flatnonzero(deviation[: pool.dense_width])
     if not 1 < len(moving) <= 500:
@@ -164,7 +158,7 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
 
 
 def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, jobs: int) -> Iterator[Finding]:
-    pool = _some_sentences(pool)
+    pool = evenly_spaced(pool, SENTENCES)
     stats = metric.stats(pool, jobs)
     begin = pool.row_begin()
     filled = np.flatnonzero(np.diff(begin))
@@ -276,7 +270,7 @@ def _change(metric: Metric, result: Comparison | Difference) -> str:
 
 
 def _better(metric: Metric, result: Comparison | Difference) -> float:
-    return result.delta if metric.higher_is_better else -result.delta
+    return metric.sign * result.delta
 
 
 def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1, jobs: int = 0) -> Iterator[Finding]:
@@ -290,7 +284,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     if not all(before.references(i) for i in range(len(before))):
         return
     if gained > 0:
-        was, now = _some_sentences(before), _some_sentences(after)
+        was, now = evenly_spaced(before, SENTENCES), evenly_spaced(after, SENTENCES)
         falling = []
         for other in (Bleu(), Chrf(), Ter()):
             if other.name == metric.name:

@@ -1,9 +1,7 @@
-"""Scores on held-out sentences: each with its 95 % interval and the number of sentences.
+"""The difference of two systems on held-out sentences, with its 95 % interval and the number of sentences.
 
-A score of sixty sentences is a guess. So no held-out score is printed alone: ``estimate`` has the text for one system,
-``difference`` for two on the same sentences. Fewer than 300 sentences are too few to tell two systems apart, unless the
-interval of the difference leaves 0 out. Intervals are those of the bootstrap over sentences, and over the runs of a
-system that has several (``significance.py``).
+Fewer than 300 sentences are too few to tell two systems apart, unless the interval of the difference leaves 0 out. The
+interval is that of the bootstrap over sentences, and over the runs of a system that has several (``significance.py``).
 """
 
 from __future__ import annotations
@@ -16,32 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hopefear.evaluation import SAMPLES
-from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
+from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics.base import Metric
-from hopefear.util.messages import digits_for
+from hopefear.util.messages import digits_for, plural
 
 #: So many sentences can tell an improvement of the usual size from chance.
 ENOUGH = 300
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The score of one system on held-out sentences."""
-
-    score: float
-    low: float  # of the 95 % interval
-    high: float
-    sentences: int
-
-    @property
-    def text(self) -> str:
-        """``41.20 (95 % interval 38.02 to 44.31, 250 sentences)``"""
-        d = digits_for((self.score,))
-        return f"{self.score:.{d}f} (95 % interval {self.low:.{d}f} to {self.high:.{d}f}, {_count(self.sentences)})"
-
-    def record(self) -> dict[str, Any]:
-        """For ``run.json``."""
-        return {"score": self.score, "low": self.low, "high": self.high, "sentences": self.sentences}
 
 
 @dataclass(frozen=True)
@@ -79,7 +57,7 @@ class Difference:
         """``43.76 -> 46.89 (+3.13, 95 % interval -0.52 to +6.40, 60 sentences: too few to tell)``"""
         d = digits_for((self.before, self.after))
         interval = f"95 % interval {self.low:+.{d}f} to {self.high:+.{d}f}"
-        change = f"{self.delta:+.{d}f}, {interval}, {_count(self.sentences)}: {self.verdict}"
+        change = f"{self.delta:+.{d}f}, {interval}, {plural(self.sentences, 'sentence')}: {self.verdict}"
         return f"{self.before:.{d}f} -> {self.after:.{d}f} ({change})"
 
     def record(self) -> dict[str, Any]:
@@ -95,16 +73,10 @@ class Difference:
         return cls(**{name: record[name] for name in names}, higher_is_better=higher)
 
 
-def estimate(stats: ArrayLike, metric: Metric, *, samples: int = SAMPLES, seed: int = 1, jobs: int = 0) -> Estimate:
-    """Of one system; ``stats`` has a row per sentence, or a matrix of them per run."""
-    interval = confidence_interval(stats, metric, samples, seed, jobs=jobs)
-    return Estimate(interval.score, interval.low, interval.high, _sentences(stats))
-
-
 def difference(
     before: ArrayLike, after: ArrayLike, metric: Metric, *, samples: int = SAMPLES, seed: int = 1, jobs: int = 0
 ) -> Difference:
-    """Of two systems on the same sentences, by the paired bootstrap."""
+    """The difference of two systems on the same sentences, by the paired bootstrap."""
     test = paired_bootstrap(after, before, metric, samples, seed, jobs)
     return Difference(
         before=test.score_b,
@@ -119,7 +91,3 @@ def difference(
 
 def _sentences(stats: ArrayLike) -> int:
     return int(np.asarray(stats).shape[-2])
-
-
-def _count(sentences: int) -> str:
-    return "1 sentence" if sentences == 1 else f"{sentences} sentences"

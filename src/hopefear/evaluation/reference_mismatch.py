@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 
-LEAST = 20  # lines; fewer tell nothing
+LEAST = 20  # lines; fewer are not tested
 SAMPLE = 1000  # lines that are looked at
 FEW, ENOUGH = 50, 100  # lines from which references in no order at all are noticed, mostly and nearly always
 SHIFTS = (1, -1, 2, -2)
@@ -41,7 +41,7 @@ def references_fit(
     seed: int = 1,
     what: str = "references",
 ) -> list[str]:
-    """What speaks against these references, which have a line for each output: one line for each, or nothing.
+    """Findings about these references, which have a line for each output: at most one finding per file.
 
     ``names`` are those of the files. Several references are also compared with each other. ``what`` they are called.
     """
@@ -58,7 +58,7 @@ def translated_fit(
     seed: int = 1,
     what: str = "references",
 ) -> list[str]:
-    """The same for sentences without an output: ``translate`` is given the numbers of some lines."""
+    """``references_fit`` for sentences without an output: ``translate`` gets the numbers of some lines."""
     count = len(references[0]) if references else 0
     if count < LEAST:
         return []
@@ -71,13 +71,13 @@ def translated_fit(
 
 
 def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
-    """The same for lists or forests with references."""
+    """``references_fit`` for lists or forests with references."""
     count = min((len(pool.references(i)) for i in _spaced(len(pool))), default=0)
     columns = [partial(_reference, pool, k) for k in range(count)]
     known = [*names, *(f"reference {k + 1}" for k in range(len(names), count))]
     if same := same_text(partial(_first, pool), columns, len(pool), known):
         return same
-    return _findings(partial(_said, pool), columns, len(pool), known, seed)
+    return _findings(partial(_words_of, pool), columns, len(pool), known, seed)
 
 
 Get = Callable[[int], str]
@@ -92,7 +92,7 @@ def _findings(
     split = _splitter([outputs(i) for i in start] + [references[0](i) for i in start])
     output, *given = (_Lines(get, count, split) for get in (outputs, *references))
     findings = [(name, _Fit(output, own, seed).finding()) for name, own in zip(names, given, strict=False)]
-    if not any(finding for _, finding in findings):  # the output may say little: they must fit each other
+    if not any(finding for _, finding in findings):  # a poor output tells little: compare the references instead
         others = zip(names[1:], given[1:], strict=False)
         findings = [(f"{name}, compared with {names[0]},", _Fit(given[0], own, seed).finding()) for name, own in others]
     opening = f"{what} do not seem to belong to these sentences"
@@ -102,7 +102,7 @@ def _findings(
 def same_text(
     text: Get, references: Sequence[Get], count: int, names: Sequence[str], what: str = "output"
 ) -> list[str]:
-    """References that are the output itself, or the source, with ``what`` as its name: a score tells nothing then."""
+    """Findings about references that are copies of the output or the source (``what``): scores are meaningless then."""
     if count < LEAST:
         return []
     rows = [i for i in _spaced(count) if text(i).strip()]
@@ -119,7 +119,7 @@ def _spaced(count: int) -> range:
     return range(0, count, max(1, math.ceil(count / SAMPLE)))
 
 
-def _said(pool: Pool, i: int) -> str:
+def _words_of(pool: Pool, i: int) -> str:
     forest = pool[i]
     if not forest.edge_count:
         return ""
@@ -205,7 +205,7 @@ class _Fit:
         return _errors(self._with(self.rows) - self._with(places))
 
     def finding(self) -> str:
-        """What speaks against this order, or nothing."""
+        """The finding about this order, or an empty string."""
         if len(self.rows) < LEAST:
             return ""
         if finding := self.misplaced():

@@ -27,6 +27,7 @@ from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 from hopefear.util.files import PathLike, path_name, read_lines
 from hopefear.util.messages import digits_for, table
+from hopefear.util.values import package
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -38,6 +39,16 @@ class System:
 
     name: str
     outputs: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How the difference of two systems is tested."""
+
+    tests: Sequence[str] = TESTS
+    samples: int = SAMPLES
+    seed: int = 1
+    jobs: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,7 @@ class Scored:
 
     @property
     def score(self) -> float:
-        """The same; also an attribute by the name of a metric: ``hf.score(...).bleu``."""
+        """As ``value``. The name of a metric is an attribute, too: ``hf.score(...).bleu``."""
         return self.value
 
     def __getattr__(self, name: str) -> float:
@@ -127,18 +138,15 @@ class Scored:
         return record
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``hopefear score --json`` prints."""
+        """The output of ``hopefear score --json``."""
         return {"systems": self.record()}
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame with a row for each system and a column for each metric."""
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_pandas() needs pandas. Install it: pip install pandas") from None
         columns = {
             metric.key: [score.value for score in row] for metric, row in zip(self.metrics, self.table, strict=True)
         }
+        pandas = package("pandas", "to_pandas() needs pandas", "pandas")
         return pandas.DataFrame(columns, index=[system.name for system in self.systems])
 
     def __repr__(self) -> str:
@@ -191,12 +199,8 @@ def score_files(
     systems: Sequence[tuple[str, Sequence[PathLike]]],
     refs: Sequence[PathLike],
     metrics: Sequence[Metric],
-    *,
+    how: Resampling,
     format: str | None = None,
-    tests: Sequence[str] = TESTS,
-    samples: int = SAMPLES,
-    seed: int = 1,
-    jobs: int = 0,
 ) -> Scored:
     """Score outputs in files against references in files; with a format, the first candidates of lists."""
     with explained(texts=[*(file for _, files in systems for file in files), *refs]):
@@ -208,26 +212,23 @@ def score_files(
                 finding = f"has {len(lines)} lines, but {path_name(refs[0])} has {len(references[0])}"
                 raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
         outputs = [System(name, [_output(file, format, refs) for file in files]) for name, files in systems]
-        scores = [
-            evaluate(outputs, references, metric, tests=tests, samples=samples, seed=seed, jobs=jobs)
-            for metric in metrics
-        ]
+        scores = [evaluate(outputs, references, metric, how) for metric in metrics]
     names = [path_name(path) for path in refs]
     get = [lines.__getitem__ for lines in references]
     findings = [
         f"{system.name}: {finding}"
         for system in outputs
         for finding in same_text(system.outputs[0].__getitem__, get, len(references[0]), names)
-        or references_fit(system.outputs[0], references, names, seed)
+        or references_fit(system.outputs[0], references, names, how.seed)
     ]
-    return Scored(outputs, [files for _, files in systems], metrics, scores, samples, findings)
+    return Scored(outputs, [files for _, files in systems], metrics, scores, how.samples, findings)
 
 
 def score_lines(lines: Sequence[str], references: Any, metrics: Sequence[Metric], name: str = "output") -> Scored:
     """Score lines of text; ``for ``references`` see :func:`by_translator`."""
     references = by_translator(references, len(lines))
     systems = [System(name, [list(lines)])]
-    scores = [evaluate(systems, references, metric, tests=()) for metric in metrics]
+    scores = [evaluate(systems, references, metric, Resampling(tests=())) for metric in metrics]
     return Scored(systems, [[name]], metrics, scores, 0)
 
 
@@ -241,14 +242,7 @@ def _output(file: PathLike, format: str | None, refs: Sequence[PathLike]) -> lis
 
 
 def evaluate(
-    systems: Sequence[System],
-    references: Sequence[Sequence[str]],
-    metric: Metric,
-    *,
-    tests: Sequence[str] = TESTS,
-    samples: int = SAMPLES,
-    seed: int = 1,
-    jobs: int = 0,
+    systems: Sequence[System], references: Sequence[Sequence[str]], metric: Metric, how: Resampling = Resampling()
 ) -> list[SystemScore]:
     """The score of each system, and its comparison with the first; ``references`` has a list of lines per reference."""
     for system in systems:
@@ -259,27 +253,18 @@ def evaluate(
                     "Score the output of the same source"
                 )
     present = _without_empty(references)
-    stats = [[metric.corpus_stats(output, present, jobs) for output in system.outputs] for system in systems]
+    stats = [[metric.corpus_stats(output, present, how.jobs) for output in system.outputs] for system in systems]
     scores = [_score(runs, present, metric) for runs in stats]
-    return compared(scores, stats, metric, tests=tests, samples=samples, seed=seed, jobs=jobs)
+    return compared(scores, stats, metric, how)
 
 
 def compared(
-    scores: list[SystemScore],
-    stats: Sequence[Sequence[Stats]],
-    metric: Metric,
-    *,
-    tests: Sequence[str],
-    samples: int,
-    seed: int,
-    jobs: int,
+    scores: list[SystemScore], stats: Sequence[Sequence[Stats]], metric: Metric, how: Resampling
 ) -> list[SystemScore]:
     """The scores with their comparison with the first; ``stats`` has the runs of each system."""
-    if tests:
-        for i in range(1, len(scores)):
-            delta = scores[i].value - scores[0].value
-            comparison = _compare(stats[0], stats[i], delta, metric, tests, samples, seed, jobs)
-            scores[i] = replace(scores[i], comparison=comparison)
+    for i, score in enumerate(scores[1:], 1) if how.tests else ():
+        comparison = _compare(stats[0], stats[i], score.value - scores[0].value, metric, how)
+        scores[i] = replace(score, comparison=comparison)
     return scores
 
 
@@ -300,7 +285,7 @@ def _score(runs: Sequence[Stats], references: Sequence[Sequence[str | None]], me
     if theirs is None:
         signature = metric.signature(counts.pop() if len(counts) == 1 else "var")
         return SystemScore(mean(values), values, signature, metric.name.upper(), "")
-    # One line of nonsense with as many references tells the signature, and the name (chrF2++).
+    # sacreBLEU has signature and name (chrF2++) only after scoring: one dummy line with as many references.
     lines = ["a"] * (1 if len(counts) == 1 else 2)
     last = [None] * (len(lines) - 1)
     label = theirs.corpus_score(lines, [["a"] * len(lines), *[["a", *last]] * (max(counts, default=1) - 1)]).name
@@ -319,12 +304,12 @@ def _details(stats: Stats) -> str:
 
 
 def _in_sacrebleu(metric: Metric) -> Any:
-    """The same metric in sacreBLEU, or None."""
+    """The metric of sacreBLEU, or None."""
     import sacrebleu
 
     options: Any = metric
     if metric.name == "bleu" and options.reference_length == "closest":
-        line_tokenizer(metric.tokenize)  # complains if there is none of this name
+        line_tokenizer(metric.tokenize)  # raises an InputError for an unknown name
         return sacrebleu.BLEU(
             lowercase=metric.lowercase, tokenize=metric.tokenize, max_ngram_order=options.max_order, force=True
         )
@@ -345,26 +330,17 @@ def _in_sacrebleu(metric: Metric) -> Any:
     return None
 
 
-def _compare(
-    first: Sequence[Stats],
-    other: Sequence[Stats],
-    delta: float,
-    metric: Metric,
-    tests: Sequence[str],
-    samples: int,
-    seed: int,
-    jobs: int,
-) -> Tested:
+def _compare(first: Sequence[Stats], other: Sequence[Stats], delta: float, metric: Metric, how: Resampling) -> Tested:
     from hopefear.evaluation.significance import approximate_randomization, paired_bootstrap
 
     ours, theirs = np.stack(other), np.stack(first)  # runs x sentences x statistics
     p: dict[str, float] = {}
     interval = None
-    if "bootstrap" in tests:
-        test = paired_bootstrap(ours, theirs, metric, samples, seed, jobs)
+    if "bootstrap" in how.tests:
+        test = paired_bootstrap(ours, theirs, metric, how.samples, how.seed, how.jobs)
         p["bootstrap"], interval = test.p, test.ci
-    if "randomization" in tests and len(other) == len(first):  # it exchanges run for run
-        test = approximate_randomization(ours, theirs, metric, samples, seed, jobs)
+    if "randomization" in how.tests and len(other) == len(first):  # it exchanges run for run
+        test = approximate_randomization(ours, theirs, metric, how.samples, how.seed, how.jobs)
         p["randomization"], interval = test.p, interval or test.ci
     return Tested(delta, interval, p)
 

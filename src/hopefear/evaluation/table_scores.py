@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.errors import InputError, OptionError
-from hopefear.evaluation import SAMPLES
-from hopefear.evaluation.scores import TESTS, Scored, Stats, System, SystemScore, compared, evaluate
+from hopefear.evaluation.scores import Resampling, Scored, Stats, System, SystemScore, compared, evaluate
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.metrics import External, Metric
 from hopefear.util.messages import plural
@@ -24,12 +23,8 @@ def score_tables(
     systems: Sequence[tuple[str, Sequence[Any]]],
     spec: TableSpec,
     metrics: Sequence[Metric],
-    *,
+    how: Resampling,
     by: str | None = None,
-    tests: Sequence[str] = TESTS,
-    samples: int = SAMPLES,
-    seed: int = 1,
-    jobs: int = 0,
 ) -> Scored:
     """Score the best candidates of one or several tables; others are compared with the first."""
     if not spec.outcome and not (spec.text and spec.references) and not all(metric.columns for metric in metrics):
@@ -42,27 +37,26 @@ def score_tables(
         if sorted(other) != sorted(labels):
             finding = f"has other groups than {names[0]}. Score rankings of the same candidates"
             raise InputError(f"{table.name if len(tables) > 1 else name}: {finding}")
-    findings = [text for each, _, _ in best if (text := _without_value(each, by))]
+    findings = [text for table, _, _ in best if (text := _without_value(table, by))]
     rows = [_ordered(rows, other, labels) for _, rows, other in best]
     flat = [table for table, _, _ in best]
     outputs = [
         System(name, [_texts(table, spec.text, own)]) for name, table, own in zip(names, flat, rows, strict=True)
     ]
-    how: dict[str, Any] = {"tests": tests, "samples": samples, "seed": seed, "jobs": jobs}
     scores = []
     for metric in metrics:
         if isinstance(metric, External):
             stats = [[_outcomes(table, metric, own)] for table, own in zip(flat, rows, strict=True)]
-            scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, **how))
+            scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, how))
         elif metric.columns:
-            stats = [[_of_columns(each, metric, spec.group, by, labels, jobs)] for each in flat]
-            scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, **how))
+            stats = [[_of_columns(table, metric, spec.group, by, labels, how.jobs)] for table in flat]
+            scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, how))
         else:
             references = [_texts(flat[0], name, rows[0]) for name in spec.references]
             if not references or spec.text is None:
                 raise OptionError(f"--metric {metric.name} needs --text and --references.")
-            scores.append(evaluate(outputs, references, metric, **how))
-    return Scored(outputs, [files for _, files in systems], metrics, scores, samples, findings)
+            scores.append(evaluate(outputs, references, metric, how))
+    return Scored(outputs, [files for _, files in systems], metrics, scores, how.samples, findings)
 
 
 def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.int64], list[str]]:
@@ -70,8 +64,7 @@ def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.i
     if table.rows == 0:
         raise InputError(f"{table.name}: there are no rows. Give a table with one row per candidate")
     codes, labels = table.codes(group)
-    by = _ordering(table, by)
-    value = np.nan_to_num(table.numbers(by, "--by"), nan=-np.inf) if by is not None else np.zeros(table.rows)
+    value = _values(table, by)
     order = np.lexsort((np.arange(table.rows), -value, codes))
     first = np.concatenate([[True], np.diff(codes[order]) != 0])
     return table, order[first], labels
@@ -79,6 +72,12 @@ def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.i
 
 def _ordering(table: Table, by: str | None) -> str | None:
     return by or ("score" if "score" in table.columns else None)
+
+
+def _values(table: Table, by: str | None) -> NDArray[np.float64]:
+    """The values that candidates are ordered by; those without one come last."""
+    column = _ordering(table, by)
+    return np.zeros(table.rows) if column is None else np.nan_to_num(table.numbers(column, "--by"), nan=-np.inf)
 
 
 def _without_value(table: Table, by: str | None) -> str | None:
@@ -109,9 +108,7 @@ def _texts(table: Table, name: str | None, rows: NDArray[np.int64]) -> list[str]
 def _of_columns(table: Table, metric: Metric, group: str, by: str | None, labels: Sequence[str], jobs: int) -> Stats:
     """The metric's statistics of each group, in this order: of its best candidate, or of the order of all."""
     codes, own = table.codes(group)
-    by = _ordering(table, by)
-    value = np.nan_to_num(table.numbers(by, "--by"), nan=-np.inf) if by is not None else np.zeros(table.rows)
-    rank = np.unique(value, return_inverse=True)[1].astype(np.float64)
+    rank = np.unique(_values(table, by), return_inverse=True)[1].astype(np.float64)
     columns = {" group": codes, " rank": rank, **{name: table.numbers(name, "--metric") for name in metric.columns}}
     ranked = Table(columns, table.name, table.line_of, owner=table.owner, duplicates=True)
     pool = ranked.pool(TableSpec(" group", [" rank"], outcome=metric.columns))

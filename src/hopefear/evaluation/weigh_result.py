@@ -41,7 +41,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Left:
-    """What is lost without one score, and whether that may be chance."""
+    """The loss without one score, and its p value."""
 
     feature: str
     loss: float
@@ -89,7 +89,7 @@ class Weighed(Scoring):
         return weighed_html(self)
 
     def record(self) -> dict[str, Any]:
-        """As ``--json`` prints it and ``weigh.json`` keeps it."""
+        """The output of ``--json``, and the content of ``weigh.json``."""
         record = asdict(self)
         record.pop("path")
         return dict(plain(record))
@@ -109,7 +109,7 @@ class Weighed(Scoring):
             scores.append([title, *measured.cells()])
         if self.at_random is not None:
             scores.append(["random choice", *self.at_random.cells()])
-        left = {each.feature: each for each in self.without}
+        left = {drop.feature: drop for drop in self.without}
         weights = [["score", "weight", "lost without it", "p"]]
         for name, weight in self.weights.items():
             lost = left.get(name)

@@ -1,4 +1,4 @@
-"""What a file is, by how it begins: so that a message can say what was mistaken for what.
+"""The kind of a file by its first bytes, so that an error can say which file was given for which option.
 
     with explained(lists=["dev.nbest"], texts=["ref.0"]):
         pool = read_nbest("dev.nbest", ["ref.0"])
@@ -17,7 +17,7 @@ from hopefear._core import FOREST_MAGIC
 from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, iter_bytes, packed_in_name_only, path_name
 
-START = 1 << 16  # bytes that tell
+START = 1 << 16  # bytes that are read to detect the kind
 
 
 def kind_of(path: PathLike) -> str:
@@ -39,7 +39,7 @@ def kind_of(path: PathLike) -> str:
 def explained(
     *, lists: Sequence[PathLike] = (), texts: Sequence[PathLike] = (), forests: Sequence[PathLike] = ()
 ) -> Iterator[None]:
-    """Where reading fails because a file is of another kind than its option says, the error says that."""
+    """If reading fails because a file is not of the kind that its option takes, the error says so."""
     try:
         yield
     except InputError as error:

@@ -103,7 +103,7 @@ def read_forests(
 
 
 def _no_repeated(pool: Pool, name: str) -> None:
-    """Complains about two sentences of one id, as in archives that were put one behind the other."""
+    """Raise an InputError for two sentences with the same id, as in concatenated archives."""
     ids = pool.ids
     if len(set(ids)) < len(ids):
         seen: set[str] = set()
@@ -147,7 +147,7 @@ def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
             with Path(path).open("rb") as file:
                 native = file.read(len(FOREST_MAGIC)) == FOREST_MAGIC and Path(path).is_file()
         except (OSError, ValueError):
-            native = False  # iter_bytes says why
+            native = False  # iter_bytes reports why
         if native:
             return read_forest_file(os.fsdecode(path), path_name(path), verify)
     pool = Pool()
@@ -160,7 +160,7 @@ def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
     if start[: len(FOREST_MAGIC)] == FOREST_MAGIC:
         return forest_file_from_bytes(start + b"".join(pieces), path_name(path), verify)
     if format == "native":
-        return forest_file_from_bytes(start, path_name(path), verify)  # says what is wrong with it
+        return forest_file_from_bytes(start, path_name(path), verify)  # raises
     for _ in _parsed_pieces(parser, path, _chained(start, pieces), format):
         parser.collect(pool)
     parser.finish()
@@ -224,7 +224,7 @@ def _recognised(path: PathLike, start: bytes) -> str:
     if _OPENFST.match(start):
         return "openfst"
     if start[:1] == b"{" or re.match(rb"[0-9]+ \|\|\| *\{", start):
-        return "cdec"  # or one of its cousins: the keys tell
+        return "cdec"  # or Travatar or Cicada, by the keys
     if start.startswith(FOREST_MAGIC):
         raise input_error(path_name(path), None, "a native file holds all sentences. Name the file, not its folder")
     finding = f"{start[:20].decode('utf-8', 'backslashreplace')!r} is not how a file of forests begins"

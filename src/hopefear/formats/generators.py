@@ -42,7 +42,7 @@ def _answer(data: Input, line: int, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_custom_id(listed: list[Listed]) -> list[Listed]:
-    """Answers of a batch come in any order: if ids end in numbers, these tell."""
+    """Answers of a batch come in any order: sorted by the numbers that their ids end in, if they do."""
     ends = [re.fullmatch(r"(.*?)([0-9]{1,18})", str(answer.id)) for answer in listed]
     numbers = [int(end[2]) for end in ends if end]
     if len(numbers) == len(listed) == len(set(numbers)) and len({end[1] for end in ends if end}) == 1:
@@ -53,7 +53,7 @@ def _by_custom_id(listed: list[Listed]) -> list[Listed]:
 def _generated(data: Input, line: int, answer: dict[str, Any], position: int) -> Listed:
     key = next((name for name in LISTS if isinstance(answer.get(name), list)), None)
     listed = with_parallel(answer, key) if key else []
-    candidates = [candidate_of(data, line, each) for each in listed] if key else _parallel(data, line, answer)
+    candidates = [candidate_of(data, line, item) for item in listed] if key else _parallel(data, line, answer)
     if not candidates:
         data.fail(line, "there are no candidates. Give each sentence at least one")
     identity = answer.get("id") if not str(answer.get("id", "")).startswith(("cmpl-", "chatcmpl-")) else None
@@ -63,7 +63,7 @@ def _generated(data: Input, line: int, answer: dict[str, Any], position: int) ->
         candidates,
         next((answer[name] for name in ("source", "src", "prompt") if isinstance(answer.get(name), str)), ""),
         [references] if isinstance(references, str) else texts_of(data, line, references, '"references"'),
-        {name for each in listed if isinstance(each, dict) for name in each if is_score(name, each[name])},
+        {name for item in listed if isinstance(item, dict) for name in item if is_score(name, item[name])},
     )
 
 
@@ -79,18 +79,18 @@ def candidate_of(data: Input, line: int, value: Any) -> Candidate:
         data.fail(line, f"a candidate has no text. Write it as one of {', '.join(_TEXT)}")
     named = fields["scores"] if isinstance(fields.get("scores"), dict) else {}
     given = {**named, **object_of(data, line, fields.get("features") or {})}
-    features = {str(name): data.number(line, each, f"feature {name!r}") for name, each in given.items()}
-    for name, each in fields.items():  # numbers are scores, wherever they stand
-        if name in _SCORE and each is not None:
-            features |= scores_of(data, line, each, name)
-        elif is_score(name, each):
-            features[name] = data.number(line, each, f"the score {name!r}")
+    features = {str(name): data.number(line, number, f"feature {name!r}") for name, number in given.items()}
+    for name, number in fields.items():  # numbers are scores, wherever they stand
+        if name in _SCORE and number is not None:
+            features |= scores_of(data, line, number, name)
+        elif is_score(name, number):
+            features[name] = data.number(line, number, f"the score {name!r}")
     logprobs = next((fields[name] for name in TOKENS if fields.get(name) is not None), None)
     if logprobs is not None:
         features |= token_features(data, line, _token_logprobs(data, line, logprobs, fields.get("token_ids")))
     measured = object_of(data, line, fields.get("metrics") or {})
     return Candidate(
-        text, features, {name: data.number(line, each, f"metric {name!r}") for name, each in measured.items()}
+        text, features, {name: data.number(line, number, f"metric {name!r}") for name, number in measured.items()}
     )
 
 
@@ -101,7 +101,7 @@ def _token_logprobs(data: Input, line: int, value: Any, ids: Any = None) -> list
     if not isinstance(value, list):
         data.fail(line, "the tokens' log probabilities must be a list. Is this the format that was named?")
     chosen = ids if isinstance(ids, list) and len(ids) == len(value) else [None] * len(value)
-    return [_logprob(each, str(token)) for each, token in zip(value, chosen, strict=True)]
+    return [_logprob(entry, str(token)) for entry, token in zip(value, chosen, strict=True)]
 
 
 def _logprob(value: Any, token: str = "") -> Any:

@@ -35,7 +35,7 @@ def pool_of(
     >>> pool_of(rows, "id", "comet").feature_names
     ['lm']
     """
-    features, outcome = ([each] if isinstance(each, str) else list(each) for each in (features, outcome))
+    features, outcome = ([names] if isinstance(names, str) else list(names) for names in (features, outcome))
     data = several(data)
     lists = None if group else lists_in(data)
     path = isinstance(data, str | os.PathLike)

@@ -22,10 +22,10 @@ def objects(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
                 row = json.loads(text)
             except (ValueError, RecursionError) as error:
                 raise input_error(name, number, f"not JSON ({error}). Write one object per line") from None
-            for each in row if array else [row]:
-                if not isinstance(each, dict):
+            for record in row if array else [row]:
+                if not isinstance(record, dict):
                     raise input_error(name, number, "not an object. Write one object per line: a row of the table")
-                yield number, each
+                yield number, record
 
 
 def is_array(path: PathLike) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +31,17 @@ def _copied(pool: Pool, names: Sequence[str], forest: Callable[[int, Forest, Voc
     return new
 
 
+def edge_features(forest: Forest, edge: int) -> dict[str, float]:
+    """The features of an edge by name; of dense ones, those that are not 0."""
+    names = forest.features
+    features = {names[k]: float(value) for k, value in enumerate(forest.dense[edge]) if value}
+    if forest.sparse_begin.size:
+        part = slice(forest.sparse_begin[edge], forest.sparse_begin[edge + 1])
+        ids, values = forest.sparse_ids[part].tolist(), forest.sparse_values[part].tolist()
+        features |= {names[k]: value for k, value in zip(ids, values, strict=True)}
+    return features
+
+
 def _ints(values: Sequence[int]) -> Ints:
     return np.array(values, dtype=np.int32)
 
@@ -52,8 +62,10 @@ def share_prefixes(pool: Pool) -> Pool:
 def _shared(old: Forest, vocab: Vocab, features: Vocab) -> Forest:
     begin, words = old.word_begin, old.words
     texts = [tuple(int(w) for w in words[begin[j] : begin[j + 1]]) for j in range(old.edge_count)]
-    # A node for each prefix at which two candidates part, or where one ends: the longest that both share.
-    shared = sorted({_longest(one, other) for one, other in _neighbours(texts)} - {()}, key=lambda p: (len(p), p))
+    # A node for each prefix at which two candidates part, or where one ends: the longest that both share. In the
+    # order of words, the longest common prefixes are those of neighbours.
+    prefixes = {_common_prefix(text, other) for text, other in itertools.pairwise(sorted(texts))} - {()}
+    shared = sorted(prefixes, key=lambda prefix: (len(prefix), prefix))
     node = {prefix: k for k, prefix in enumerate(shared)}
 
     def above(text: tuple[int, ...], most: int) -> int:
@@ -72,17 +84,9 @@ def _shared(old: Forest, vocab: Vocab, features: Vocab) -> Forest:
     return _forest(old, [*edge_begin, len(edges)], edges, vocab, features)
 
 
-def _neighbours(texts: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """In the order of words, the longest common prefixes are those of neighbours."""
-    ordered = sorted(texts)
-    return pairwise(ordered)
-
-
-def _longest(one_text: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    length = next(
-        (k for k, (a, b) in enumerate(zip(one_text, other, strict=False)) if a != b), min(len(one_text), len(other))
-    )
-    return one_text[:length]
+def _common_prefix(text: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    same = itertools.takewhile(lambda words: words[0] == words[1], zip(text, other, strict=False))
+    return tuple(word for word, _ in same)
 
 
 def _forest(
@@ -167,12 +171,12 @@ _KNOWN = {
 
 
 def write_lattices(pool: Pool, path: PathLike, format: str) -> None:
-    """Lattices as Kaldi's, OpenFST's or HTK's text; what the format cannot say is an InputError.
+    """Lattices as Kaldi's, OpenFST's or HTK's text; an InputError for what the format cannot express.
 
     Words are written as they are, not as numbers: ``utils/sym2int.pl`` and ``fstcompile --isymbols`` make these.
     """
     name = path_name(path)
-    if strangers := [each for each in pool.feature_names if each not in _KNOWN[format]]:
+    if strangers := [feature for feature in pool.feature_names if feature not in _KNOWN[format]]:
         finding = (
             f"{format} has no place for the feature {strangers[0]!r}, only for {', '.join(sorted(_KNOWN[format]))}"
         )
@@ -180,32 +184,24 @@ def write_lattices(pool: Pool, path: PathLike, format: str) -> None:
     write = {"kaldi": _kaldi, "openfst": _openfst, "slf": _slf}[format]
     with output(path) as file:
         for i, forest in enumerate(pool):
-            arcs = list(_arcs(forest, pool, lambda why, i=i: _no_lattice(name, i, why)))  # type: ignore[misc]
-            file.write(write(pool.ids[i], arcs))
-
-
-def _no_lattice(name: str, i: int, why: str) -> NoReturn:
-    raise input_error(name, None, f"sentence {i}: {why}. Write the native format")
+            file.write(write(pool.ids[i], list(_arcs(forest, pool, f"{name}: sentence {i}"))))
 
 
 Arc = tuple[int, int, str, dict[str, float]]  # from, to, word, features
 
 
-def _arcs(forest: Forest, pool: Pool, fail: Callable[[str], NoReturn]) -> Iterator[Arc]:
+def _arcs(forest: Forest, pool: Pool, place: str) -> Iterator[Arc]:
     """From state 0 to the last; an edge with several words is a chain."""
-    names, states = pool.feature_names, forest.node_count
-    fresh = states
+    states = fresh = forest.node_count
     heads = np.repeat(np.arange(states), np.diff(forest.edge_begin))
     for e in range(forest.edge_count):
         tails = forest.tails[forest.tail_begin[e] : forest.tail_begin[e + 1]]
         words = [int(w) for w in forest.words[forest.word_begin[e] : forest.word_begin[e + 1]]]
         if len(tails) > 1 or (len(tails) == 1 and (not words or words[0] >= 0)):
-            fail("an edge has two tails, or words before its tail: this is no lattice")
+            finding = "an edge has two tails, or words before its tail: this is no lattice"
+            raise InputError(f"{place}: {finding}. Write the native format")
         own = [pool.vocab[w] for w in words[len(tails) :]] or ["<eps>"]
-        features = {names[k]: float(v) for k, v in enumerate(forest.dense[e]) if v}
-        if forest.sparse_begin.size:
-            for k in range(forest.sparse_begin[e], forest.sparse_begin[e + 1]):
-                features[names[int(forest.sparse_ids[k])]] = float(forest.sparse_values[k])
+        features = edge_features(forest, e)
         at = int(tails[0]) + 1 if len(tails) else 0
         for k, word in enumerate(own):
             last = k == len(own) - 1
@@ -250,6 +246,6 @@ def _slf(id: str, arcs: Sequence[Arc]) -> str:
 
 
 def _htk(word: str) -> str:
-    """As HTK escapes a string: backslashes, and a quotation mark at the beginning."""
+    """A string with HTK's escapes: backslashes, and a quotation mark at the beginning."""
     word = word.replace("\\", "\\\\")
     return "\\" + word if word.startswith(("'", '"')) else word

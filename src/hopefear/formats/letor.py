@@ -5,7 +5,6 @@ The columns are ``query``, ``grade`` and one ``fN`` per feature. Features that a
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,16 @@ import numpy as np
 
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Table
+from hopefear.formats.table_columns import as_objects
 from hopefear.formats.trec import GRADE, GROUP
-from hopefear.util.files import open_text, path_name
-from hopefear.util.values import parsed_number
+from hopefear.util.files import PACKED, open_text, path_name
+from hopefear.util.values import finite_number
 
 ENDINGS = (".letor", ".svmrank", ".svm", ".libsvm")
-PACKED = (".gz", ".xz", ".zst", ".bz2")
 
 
 def is_letor(source: Any) -> bool:
-    """Whether a file's name says so."""
+    """Whether a file is LETOR or SVMrank, by its name."""
     if not isinstance(source, str | Path):
         return False
     path = Path(source)
@@ -47,14 +46,14 @@ def read_letor(path: str | Path) -> Table:
             if len(words) < 2 or not words[1].startswith("qid:"):
                 raise input_error(name, number, "no query: a line is grade qid:query number:value ...")
             try:
-                grades.append(_finite(words[0]))
+                grades.append(finite_number(words[0]))
                 before = len(ids)
                 for word in words[2:]:
                     key, _, value = word.partition(":")
                     if (feature := _whole(key)) in ids[before:]:
                         raise input_error(name, number, f"feature {feature} is there twice. Keep one")
                     ids.append(feature)
-                    values.append(_finite(value))
+                    values.append(finite_number(value))
                     rows.append(len(queries))
             except InputError:
                 raise
@@ -68,23 +67,12 @@ def read_letor(path: str | Path) -> Table:
     known = sorted({*ids})
     matrix = np.zeros((len(queries), len(known)))
     matrix[rows, np.searchsorted(known, ids)] = values
-    column = np.empty(len(queries), dtype=object)
-    column[:] = queries
     features = {f"f{key}": matrix[:, j] for j, key in enumerate(known)}
-    return Table({GROUP: column, GRADE: np.array(grades), **features}, name, lambda row: row + 1, duplicates=True)
-
-
-def _finite(text: str) -> float:
-    value = parsed_number(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
+    columns = {GROUP: as_objects(queries), GRADE: np.array(grades), **features}
+    return Table(columns, name, lambda row: row + 1, duplicates=True)
 
 
 def _whole(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ValueError(text)
-    value = int(text)
-    if value < 0:
-        raise ValueError(text)
-    return value
+    return int(text)

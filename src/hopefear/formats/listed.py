@@ -35,21 +35,21 @@ class Listed:
     scores: set[str] = field(default_factory=set)  # features that no candidate may leave out
 
     def encoded(self) -> bytes:
-        """As a line of JSONL."""
+        """A line of JSONL."""
         record = {name: _plain(value) for name, value in vars(self).items() if name != "scores"}
         return (json.dumps(record) + "\n").encode()
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it; a metric that no candidate has is left out."""
+    """The value for JSON; without empty metrics."""
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return {k: v for k, v in vars(value).items() if k != "metrics" or v} if isinstance(value, Candidate) else value
 
 
 @dataclass
 class Input:
-    """A file or folder, what stands behind the colon of its format's name, and how many sentences there must be."""
+    """A file or folder, the argument after the colon of its format's name, and the expected number of sentences."""
 
     path: PathLike
     argument: str = ""
@@ -124,14 +124,14 @@ def in_order(data: Input, sentences: Mapping[int, Listed]) -> list[Listed]:
 def scores_of(data: Input, line: int, value: Any, name: str = "score") -> dict[str, float]:
     """A number, or several."""
     if isinstance(value, list):
-        values = [data.number(line, each, "the score") for each in value]
-        return {name: values[0]} if len(values) == 1 else {f"{name}_{k}": each for k, each in enumerate(values)}
+        values = [data.number(line, score, "the score") for score in value]
+        return {name: values[0]} if len(values) == 1 else {f"{name}_{k}": score for k, score in enumerate(values)}
     return {} if value is None else {name: data.number(line, value, "the score")}
 
 
 def texts_of(data: Input, line: int, value: Any, what: str) -> list[str]:
     """The value, if it is a list of texts."""
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         data.fail(line, f"{what} must be a list of strings. Is this the format that was named?")
     return list(value)
 
@@ -146,8 +146,8 @@ def object_of(data: Input, line: int, value: Any) -> dict[str, Any]:
 def each_object(data: Input) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file, in an array or not."""
     for line, value in data.documents():
-        for each in value if isinstance(value, list) else [value]:
-            yield line, object_of(data, line, each)
+        for item in value if isinstance(value, list) else [value]:
+            yield line, object_of(data, line, item)
 
 
 def whole_number(value: Any, otherwise: int) -> str | int:

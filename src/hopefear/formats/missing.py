@@ -1,4 +1,4 @@
-"""What becomes of scores that are not there: one policy for lists, tables, and weights whose features nobody has.
+"""Missing scores: one policy for lists, tables, and weights of features that no candidate has.
 
 A score that a candidate lacks must not count as 0 unasked: 0 is better than any log probability. So it is an error
 (``error``), unless ``zero`` makes it 0 or what the other candidates of its sentence or group have on average
@@ -43,28 +43,24 @@ def complete(sentence: Any, missing: str, name: str) -> None:
     """Give the candidates of a sentence (``foreign.Listed``) the scores that they lack and others have."""
     candidates = sentence.candidates
     names = dict.fromkeys(
-        each
-        for each_candidate in candidates
-        for each in each_candidate.features
-        if each.startswith(_SCORES) or each in sentence.scores
+        feature
+        for candidate in candidates
+        for feature in candidate.features
+        if feature.startswith(_SCORES) or feature in sentence.scores
     )
     for feature in names:
-        values = [
-            each_candidate.features[feature] for each_candidate in candidates if feature in each_candidate.features
-        ]
+        values = [candidate.features[feature] for candidate in candidates if feature in candidate.features]
         if len(values) == len(candidates):
             continue
         if missing == "error":
-            position = next(
-                k for k, each_candidate in enumerate(candidates, 1) if feature not in each_candidate.features
-            )
+            position = next(k for k, candidate in enumerate(candidates, 1) if feature not in candidate.features)
             finding = f"candidate {position} of sentence {str(sentence.id)!r} has no {feature!r}"
             finding += f", which {len(values)} of its {len(candidates)} candidates have"
             cure = "Was the file cut off? Complete it, or set --missing mean, or zero if that is what it means"
             raise input_error(name, None, f"{finding}. {cure}")
         value = sum(values) / len(values) if missing == "mean" else 0.0
-        for each_candidate in candidates:
-            each_candidate.features.setdefault(feature, value)
+        for candidate in candidates:
+            candidate.features.setdefault(feature, value)
 
 
 def filled(values: Numbers, group: NDArray[np.int64], missing: str, otherwise: float = 0.0) -> Numbers:
@@ -85,19 +81,19 @@ def filled(values: Numbers, group: NDArray[np.int64], missing: str, otherwise: f
 def alike(pools: Sequence[Pool], files: Sequence[PathLike], missing: str) -> list[Pool]:
     """Lists of the same sentences, before they are merged: a score that one lacks wholly is missing in it."""
     scores = [_scores(pool) for pool in pools]
-    everybody = dict.fromkeys(name for own in scores for name in own)
-    made = []
+    all_scores = dict.fromkeys(name for own in scores for name in own)
+    completed = []
     for pool, file in zip(pools, files, strict=True):
-        lacks = [name for name in everybody if name not in set(pool.feature_names)]
-        if lacks and missing == "error":
-            owner = next(k for k, own in enumerate(scores) if lacks[0] in own)
-            finding = f"has no feature {lacks[0]!r}, and {path_name(files[owner])} has"
+        absent = [name for name in all_scores if name not in set(pool.feature_names)]
+        if absent and missing == "error":
+            owner = next(k for k, own in enumerate(scores) if absent[0] in own)
+            finding = f"has no feature {absent[0]!r}, and {path_name(files[owner])} has"
             cure = "Give lists with the same scores, or set --missing mean, or zero if that is what it means"
             raise input_error(path_name(file), None, f"{finding}. {cure}")
-        if lacks and missing == "mean":
-            pool = _with_means(pool, lacks, pools)
-        made.append(pool)
-    return made
+        if absent and missing == "mean":
+            pool = _with_means(pool, absent, pools)
+        completed.append(pool)
+    return completed
 
 
 def _scores(pool: Pool) -> list[str]:
@@ -114,13 +110,13 @@ def _scores(pool: Pool) -> list[str]:
 
 
 def _with_means(pool: Pool, names: Sequence[str], others: Sequence[Pool]) -> Pool:
-    """The pool with columns that it lacks: for each sentence, the mean of those who have them."""
+    """The pool with columns that it lacks: for each sentence, the mean over the lists that have them."""
     columns = []
     for name in names:
-        owners = [each for each in others if name in each.feature_names[: each.dense_width]]
-        places = [each.feature_names.index(name) for each in owners]
+        owners = [owner for owner in others if name in owner.feature_names[: owner.dense_width]]
+        places = [owner.feature_names.index(name) for owner in owners]
         means = [
-            np.mean(np.concatenate([each[i].dense[:, k] for each, k in zip(owners, places, strict=True)]))
+            np.mean(np.concatenate([owner[i].dense[:, k] for owner, k in zip(owners, places, strict=True)]))
             for i in range(len(pool))
         ]
         columns.append(np.repeat(means, np.diff(pool.edge_offsets())))
@@ -158,7 +154,7 @@ def check_weights(
 
 
 def _kind(name: str) -> str:
-    """What the names of sparse features of one template have in common."""
+    """The common part of the names of sparse features of one template."""
     for k, character in enumerate(name):
         if k and not (character.isalnum() or character in "-."):
             return name[:k]

@@ -11,6 +11,7 @@ from typing import Any
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error, python_messages
 from hopefear.formats.forests import forests_begin
+from hopefear.formats.lattices import edge_features
 from hopefear.formats.list_formats import FOREIGN, recognised
 from hopefear.formats.listed import Candidate, Input, Listed, statistics
 from hopefear.formats.missing import alike, check_policy, complete
@@ -70,7 +71,7 @@ def _as_list(paths: Lists) -> list[PathLike]:
     given = several(paths)
     if (lists := lists_in(given)) is not None:
         return [Records(lists)]
-    if not isinstance(given, list) or not all(isinstance(each, str | os.PathLike) for each in given):
+    if not isinstance(given, list) or not all(isinstance(path, str | os.PathLike) for path in given):
         cure = "A table with a row for each candidate is read by Pool.from_table, with group"
         raise InputError(f"candidates: no list of them is in this {type(paths).__name__}. {cure}")
     if not given:
@@ -135,7 +136,7 @@ def _parsed(
     references: References | None = None,
     missing: str = "error",
 ) -> Iterator[int]:
-    """Reads a file, with a pause after each piece of it that tells the size of the piece."""
+    """Reads a file piece by piece, and yields the size of each."""
     _check(format)
     in_memory = isinstance(path, Records)
     if not in_memory and os.path.isdir(path) and not is_dataset(path):  # noqa: PTH112
@@ -198,16 +199,14 @@ def _with_statistics(data: Input) -> Iterator[Listed]:
     rows = iter(given.lines)
     for sentence in parser.ready():
         listed = Listed(int(sentence.id))
-        forest, names = sentence.forest, sentence.forest.features
+        forest = sentence.forest
+        names = [forest.features[k] for k in range(forest.dense.shape[1])]
         for j in range(len(sentence)):
             line, text = next(rows, (0, ""))
             if not text.strip():
                 given.fail(line or None, "there are fewer lines than candidates. Use the statistics of this list")
             values = [given.number(line, value, "a statistic") for value in text.split()]
-            features = {names[k]: float(value) for k, value in enumerate(forest.dense[j])}
-            if forest.sparse_begin.size:
-                for k in range(forest.sparse_begin[j], forest.sparse_begin[j + 1]):
-                    features[names[int(forest.sparse_ids[k])]] = float(forest.sparse_values[k])
+            features = dict.fromkeys(names, 0.0) | edge_features(forest, j)
             listed.candidates.append(Candidate(sentence.text(j), features, statistics(values)))
         yield listed
     if next(rows, None) is not None:

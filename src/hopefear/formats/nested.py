@@ -31,10 +31,10 @@ Row = dict[str, Any]
 
 
 def list_key(record: Mapping[str, Any]) -> str | None:
-    """Where an object has its candidates; nothing where it is a row itself."""
+    """The key of the candidates of an object; None if the object is a row itself."""
     for name in LISTS:
         value = record.get(name)
-        if isinstance(value, list) and value and all(isinstance(each, Mapping | str) for each in value):
+        if isinstance(value, list) and value and all(isinstance(item, Mapping | str) for item in value):
             return name
     return None
 
@@ -57,7 +57,7 @@ def rows_of(records: Iterable[Any], name: str = "data") -> list[Row]:
         shared |= _references(record)
         if shared.get("id") is None:
             shared["id"] = str(number)
-        rows += [{**shared, **_candidate(each, name, number)} for each in with_parallel(record, key)]
+        rows += [{**shared, **_candidate(candidate, name, number)} for candidate in with_parallel(record, key)]
     return rows
 
 
@@ -74,7 +74,7 @@ def with_parallel(record: Mapping[str, Any], key: str) -> list[Any]:
     [{'text': 'a', 'comet': 0.8}, {'text': 'b', 'comet': 0.7}]
     """
     candidates: list[Any] = record[key]
-    if not all(isinstance(each, str) for each in candidates):
+    if not all(isinstance(text, str) for text in candidates):
         return candidates
     columns = {
         str(label): value
@@ -108,7 +108,7 @@ def _flat(record: Mapping[str, Any]) -> Row:
         if label in TOKENS:
             row |= _token_scores(value)
         elif label in INNER and isinstance(value, Mapping):
-            row |= {str(each): number for each, number in value.items() if is_cell(number)}
+            row |= {str(name): number for name, number in value.items() if is_cell(number)}
         elif is_cell(value):
             row[str(label)] = value
     return row | _references(record)
@@ -128,8 +128,8 @@ def _token_scores(value: Any) -> Row:
         value = value.get("token_logprobs", value.get("content"))
     if not isinstance(value, list):
         return {}
-    values = [each.get("logprob") if isinstance(each, Mapping) else each for each in value]
-    numbers = [float(each) for each in values if isinstance(each, int | float) and math.isfinite(each)]
+    values = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in value]
+    numbers = [float(entry) for entry in values if isinstance(entry, int | float) and math.isfinite(entry)]
     if not numbers:
         return {}
     total = math.fsum(numbers)
@@ -137,7 +137,7 @@ def _token_scores(value: Any) -> Row:
 
 
 def is_score(name: str, value: Any) -> bool:
-    """Whether something that a candidate has is a number that says something of it."""
+    """Whether a value of a candidate is a score: a number, and not its index or rank."""
     return isinstance(value, int | float) and not isinstance(value, bool) and name not in ORDER
 
 

@@ -32,7 +32,7 @@ def onnx_bytes(weights: Mapping[str, float], substitutes: Sequence[float] | None
     known = {"features": json.dumps(list(weights), ensure_ascii=False), **about}
     metadata = (_field(1, key.encode()) + _field(2, value.encode()) for key, value in known.items())
     head = _field(1, IR_VERSION) + _field(2, b"hopefear")
-    return head + _field(7, graph) + _field(8, _field(2, OPSET)) + b"".join(_field(14, each) for each in metadata)
+    return head + _field(7, graph) + _field(8, _field(2, OPSET)) + b"".join(_field(14, entry) for entry in metadata)
 
 
 def _node(operator: str, inputs: Sequence[str], output: str) -> bytes:

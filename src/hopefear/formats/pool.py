@@ -17,6 +17,7 @@ from hopefear.formats.table import Table, TableSpec, Warn, read_table
 from hopefear.formats.table_columns import as_objects
 from hopefear.formats.table_files import pyarrow_for
 from hopefear.util.messages import some, suggestion
+from hopefear.util.values import package
 
 MOST_COLUMNS = 5000
 GROUP = "group"  # the column of the sentence in tables that are made of lists
@@ -25,7 +26,7 @@ GROUP = "group"  # the column of the sentence in tables that are made of lists
 @python_messages()
 def from_table(table: Any = None, group: Any = None, *, warn: Warn | None = None, **options: Any) -> Pool:
     """Candidate lists from a table; the options are those of :class:`hopefear.formats.table.TableSpec`."""
-    known = [each.name for each in fields(TableSpec)]
+    known = [declared.name for declared in fields(TableSpec)]
     if wrong := next((name for name in options if name not in known), None):
         raise InputError(f"Pool.from_table() has no option {wrong!r}.{suggestion(wrong, known)}")
     if table is None or group is None:
@@ -60,7 +61,7 @@ def to_arrow(pool: Pool) -> Any:
     features, numbers = _matrices(pool)
     texts = [pool.references(i) for i in range(len(pool))]
     for k in range(max(map(len, texts), default=0)):
-        column = [each[k] if k < len(each) else None for each in texts]
+        column = [references[k] if k < len(references) else None for references in texts]
         columns[f"reference_{k}"] = pyarrow.array(column, pyarrow.string()).take(
             pyarrow.array(np.repeat(np.arange(len(pool)), rows))
         )
@@ -97,6 +98,11 @@ def means_of(pool: Pool) -> dict[str, float]:
     return dict(zip(pool.feature_names, (total / count).tolist(), strict=False)) if count else {}
 
 
+def evenly_spaced(pool: Pool, most: int) -> Pool:
+    """At most ``most`` sentences, evenly spaced."""
+    return pool if len(pool) <= most else pool.subset(np.linspace(0, len(pool) - 1, most).astype(np.int64))
+
+
 def chosen(pool: Pool, features: Sequence[str] = (), outcome: Sequence[str] = ()) -> Pool:
     """Lists with these features only (names or patterns; none: all), and with these columns as outcomes."""
     if not pool.is_lists:
@@ -130,11 +136,8 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def to_pandas(pool: Pool) -> Any:
-    """The same as a pandas.DataFrame."""
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        raise InputError("Pool.to_pandas needs pandas. Install it: pip install pandas") from None
+    """As ``to_arrow``, a pandas.DataFrame."""
+    package("pandas", "Pool.to_pandas needs pandas", "pandas")
     return to_arrow(pool).to_pandas()
 
 

@@ -101,7 +101,7 @@ def dataset_table(data: Any) -> Any:
         cure = f"Name one: {', '.join(str(folder / split) for split in splits)}"
         raise input_error(path_name(data), None, f"holds several datasets. {cure}")
     try:
-        files = [each["filename"] for each in json.loads(read_whole(folder / STATE))["_data_files"]]
+        files = [entry["filename"] for entry in json.loads(read_whole(folder / STATE))["_data_files"]]
         tables = []
         for name in files:
             with pyarrow.memory_map(os.fspath(folder / Path(name).name)) as file:
@@ -119,13 +119,13 @@ def dataset_pieces(path: PathLike) -> Iterator[bytes]:
 
 
 def is_table(path: PathLike) -> bool:
-    """Whether a file has a row for each candidate, not a list in each entry: its name tells, or its first object."""
+    """Whether a file has a row per candidate, not a list per entry, judging by its name or its first object."""
     ending = "".join(Path(path).suffixes[-2:]).lower()
-    if any(each in ending for each in TABLES):
+    if any(suffix in ending for suffix in TABLES):
         return True
     if is_dataset(path):
         return not set(LISTS) & set(dataset_table(path).column_names)
-    if not any(each in ending for each in (".json", ".ndjson")) or not Path(path).is_file():
+    if not any(suffix in ending for suffix in (".json", ".ndjson")) or not Path(path).is_file():
         return False
     try:
         _, first = next(objects(path), (0, {"": ()}))
@@ -160,7 +160,7 @@ def several(data: Any) -> Any:
         return data
     if isinstance(data[0], list | tuple) and data[0] and isinstance(data[0][0], Mapping):
         return [{"candidates": list(candidates)} for candidates in data]
-    return [_as_dict(each) if _is_object(each) else each for each in data]
+    return [_as_dict(item) if _is_object(item) else item for item in data]
 
 
 def _by_prompt(data: Mapping[Any, Any]) -> Any:
@@ -188,10 +188,10 @@ def _as_dict(value: Any, depth: int = 8) -> Any:
     if hasattr(value, "model_dump"):  # pydantic
         return value.model_dump()
     if isinstance(value, Mapping):
-        return {str(name): _as_dict(each, depth - 1) for name, each in value.items()}
+        return {str(name): _as_dict(item, depth - 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_dict(each, depth - 1) for each in value]
+        return [_as_dict(item, depth - 1) for item in value]
     attributes = getattr(value, "__dict__", None)
     if attributes is None:
         attributes = {name: getattr(value, name) for name in getattr(value, "__slots__", ()) if hasattr(value, name)}
-    return {name: _as_dict(each, depth - 1) for name, each in attributes.items() if not name.startswith("_")}
+    return {name: _as_dict(item, depth - 1) for name, item in attributes.items() if not name.startswith("_")}

@@ -57,15 +57,15 @@ def _by_id(pool: Pool, path: PathLike, lines: list[str]) -> list[str]:
 
 
 def are_texts(references: Any) -> bool:
-    """Whether references are what they say, and not names of files: lists of lists, a column of a frame, sentences."""
+    """Whether references are texts, and not names of files: lists of lists, a column of a frame, sentences."""
     if references is None or isinstance(references, str | os.PathLike):
         return False
     if not isinstance(references, list | tuple):
         return hasattr(references, "tolist") or hasattr(references, "to_list")  # of pandas, polars, NumPy
-    if any(not isinstance(each, str | os.PathLike) for each in references):
+    if any(not isinstance(reference, str | os.PathLike) for reference in references):
         return True
-    names = [each for each in references if isinstance(each, str)]
-    return any(" " in each for each in names) and not any(map(os.path.exists, names))
+    names = [reference for reference in references if isinstance(reference, str)]
+    return any(" " in reference for reference in names) and not any(map(os.path.exists, names))
 
 
 def by_translator(references: Any, sentences: int) -> list[list[str]]:
@@ -75,17 +75,17 @@ def by_translator(references: Any, sentences: int) -> list[list[str]]:
     >>> by_translator([["a cat", "cat"], ["a dog"]], 2)
     [['a cat', 'a dog'], ['cat', '']]
     """
-    given = [each if isinstance(each, str) else _listed(each) for each in _listed(references)]
-    if all(isinstance(each, str) for each in given):
+    given = [lines if isinstance(lines, str) else _listed(lines) for lines in _listed(references)]
+    if all(isinstance(lines, str) for lines in given):
         given = [given]
-    if any(len(each) != sentences for each in given):
+    if any(len(lines) != sentences for lines in given):
         if len(given) != sentences:
-            sizes = ", ".join(str(len(each)) for each in given[:5])
+            sizes = ", ".join(str(len(lines)) for lines in given[:5])
             finding = f"there are {sentences} sentences, and the lists of references have {sizes}"
             raise InputError(f"{finding}: give a reference for each sentence")
         most = max(map(len, given))
-        given = [[each[k] if k < len(each) else "" for each in given] for k in range(most)]
-    return [[str(text) for text in each] for each in given]
+        given = [[lines[k] if k < len(lines) else "" for lines in given] for k in range(most)]
+    return [[str(text) for text in lines] for lines in given]
 
 
 def _listed(values: Any) -> list[Any]:
@@ -121,7 +121,7 @@ def attach(pool: Pool, name: str, references: References | None, sources: PathLi
 
 
 def need_references(pool: Pool, metric: Metric, option: str = "--refs") -> None:
-    """Complain about the first sentence without a reference, if the metric needs them."""
+    """Raise an InputError for the first sentence without a reference, if the metric needs references."""
     if metric.columns:
         return
     without = next((i for i in range(len(pool)) if not pool.references(i)), None)

@@ -50,7 +50,7 @@ class TableSpec:
         for name in ("features", "references", "outcome"):
             value = getattr(self, name)
             names = (value,) if isinstance(value, str) else () if value is None else tuple(value)
-            if not all(isinstance(each, str) for each in names):
+            if not all(isinstance(column, str) for column in names):
                 raise InputError(f"{name} takes names of columns, not their values")
             object.__setattr__(self, name, tuple(map(str, names)))
         check_policy(self.missing, TABLE_POLICIES)
@@ -122,7 +122,7 @@ class Table:
         return self.columns[name]
 
     def numbers(self, name: str, what: str) -> Numbers:
-        """A column as numbers; NaN where one is missing. Complains about text and infinite values."""
+        """A column as numbers; NaN where one is missing. An InputError for text and infinite values."""
         column = self.column(name, what)
         if column.dtype.kind in "fiub":
             values = column.astype(np.float64, copy=False)
@@ -178,7 +178,7 @@ class Table:
         return features
 
     def refuse_constant(self, spec: TableSpec) -> None:
-        """Complains about a feature that is the same number in all rows."""
+        """Raise an InputError for a feature that is the same number in all rows."""
         for name in self.feature_names(spec) if self.rows > 1 else ():
             first = as_number(self.part(name, slice(0, 1))[0])
             for begin in range(0, self.rows, BLOCK):
@@ -197,7 +197,7 @@ class Table:
         return np.repeat(codes, np.diff(begin)), labels
 
     def _stretches(self, name: str) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
-        """Of each stretch of rows with the same label its number; the labels; first rows, the end at last."""
+        """Runs of rows with the same label: the label's number of each, the labels, the first rows and the end."""
         column = self.column(name, "--group")
         ends = np.flatnonzero(column[1:] != column[:-1]) + 1
         begin = np.concatenate([[0], ends, [len(column)]]) if len(column) else np.zeros(1, dtype=np.int64)

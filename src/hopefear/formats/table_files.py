@@ -20,12 +20,21 @@ from hopefear.formats.json_rows import is_array, objects
 from hopefear.formats.nested import columns_of, list_key, rows_of
 from hopefear.formats.records import dataset_table, is_dataset
 from hopefear.formats.table import Table
-from hopefear.formats.table_columns import Column, as_objects
-from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name, printable
+from hopefear.formats.table_columns import Column, as_objects, column_of
+from hopefear.util.files import (
+    PACKED,
+    PathLike,
+    iter_bytes,
+    open_bytes,
+    open_text,
+    os_error,
+    output,
+    path_name,
+    printable,
+)
 from hopefear.util.processes import give_back_memory
 from hopefear.util.unpacking import check_size
 
-PACKED = (".gz", ".xz", ".zst")
 KINDS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -163,7 +172,7 @@ def _distinct(names: Sequence[str], name: str) -> None:
 
 
 def _read_csv(path: PathLike, words: Sequence[str]) -> Table:
-    """By the core; what it does not understand by Python's own reader, which says where the fault is."""
+    """By the core; a file that it rejects by Python's own reader, which reports the place of the fault."""
     name = path_name(path)
     content = open_bytes(path).read() if os.fspath(path) == "-" else None  # it cannot be read again
 
@@ -269,7 +278,7 @@ def _read_jsonl(path: PathLike) -> Table:
 
     if os.fspath(path) != "-" and list_key(next(iter(objects(path)), (0, {}))[1]) is not None:
         cells = columns_of(rows_of((row for _, row in objects(path)), name))
-        return Table({label: _typed(values) for label, values in cells.items()}, name)
+        return Table({label: column_of(values) for label, values in cells.items()}, name)
     if _pyarrow() is not None and os.fspath(path) != "-" and (table := _arrow_jsonl(path)) is not None:
         return from_arrow(table, name, line_of)
     columns: dict[str, list[Any]] = {}
@@ -279,7 +288,7 @@ def _read_jsonl(path: PathLike) -> Table:
         for values in columns.values():
             if len(values) <= count:
                 values.append(None)
-    return Table({label: _typed(values) for label, values in columns.items()}, name, line_of)
+    return Table({label: column_of(values) for label, values in columns.items()}, name, line_of)
 
 
 def _arrow_jsonl(path: PathLike) -> Any:
@@ -295,10 +304,10 @@ def _arrow_jsonl(path: PathLike) -> Any:
     with _from_the_system(pyarrow), open_bytes(path) as file:
         try:
             while block := file.read(JSON_BLOCK):
-                whole, end, tail = block.rpartition(b"\n")
+                complete, end, tail = block.rpartition(b"\n")
                 if end:
-                    tables.append(fast.read_json(pyarrow.BufferReader(rest + whole + end), options))
-                    lines += _full_lines(rest + whole, tables[-1].num_rows)
+                    tables.append(fast.read_json(pyarrow.BufferReader(rest + complete + end), options))
+                    lines += _full_lines(rest + complete, tables[-1].num_rows)
                     rest = b""
                 rest += tail
             if rest.strip() or not tables:
@@ -312,18 +321,9 @@ def _arrow_jsonl(path: PathLike) -> Any:
 
 
 def _full_lines(text: bytes, expected: int) -> int:
-    """How many lines are not empty; they are not looked at one by one if there are as many as expected."""
+    """How many lines are not empty; counted one by one only if their number is not the expected one."""
     lines = text.count(b"\n") + 1
     return lines if lines == expected else sum(not line.isspace() and line != b"" for line in text.split(b"\n"))
-
-
-def _typed(values: list[Any]) -> Column:
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return np.array(values, dtype=np.float64)
-    objects = np.empty(len(values), dtype=object)
-    for number, value in enumerate(values):
-        objects[number] = value
-    return objects
 
 
 # Parquet and Arrow ---------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ LEAK = 1 - 1e-9  # correlation with the outcome within groups
 
 
 class PoolBuilder:
-    """From columns to a pool. Whole columns are looked at one after the other, and go into the pool block by block."""
+    """Builds a pool from columns. Checks column by column, then adds the rows to the pool block by block."""
 
     def __init__(self, table: Table, spec: TableSpec, warn: Warn) -> None:
         self.table, self.spec, self.warn = table, spec, warn
@@ -39,13 +39,13 @@ class PoolBuilder:
         self._look()
 
     def _part(self, name: str, rows: slice, what: str = "--features") -> Numbers:
-        """Some rows of a column as numbers; complains about text and infinite values."""
+        """Some rows of a column as numbers; an InputError for text and infinite values."""
         if name not in self.converted:
             part = self.table.part(name, rows) if name in self.table.columns else self.table.column(name, what)
             if part.dtype.kind in "fiub":
                 values = part.astype(np.float64, copy=False)
                 if np.isinf(values).any():
-                    self.table.numbers(name, what)  # says where
+                    self.table.numbers(name, what)  # raises, with the row
                 return values
             self.converted[name] = self.table.numbers(name, what)
         return self.converted[name][rows]
@@ -57,7 +57,7 @@ class PoolBuilder:
             yield first, last, rows, self._part(name, rows, what)
 
     def _look(self) -> None:
-        """Complains about what is no number, missing, or there twice, and warns of leaks."""
+        """Reject cells that are not numbers, missing values and duplicate rows; warn of leaks."""
         hashes = _RowHashes(self.begin)
         outcome = {name: self._outcome(name) for name in self.spec.outcome}  # centred
         leaks: dict[str, list[str]] = {name: [] for name in outcome}
@@ -204,14 +204,14 @@ class PoolBuilder:
         twice = hashes.pairs()
         if not twice:
             return
-        whole = slice(0, self.table.rows)
+        all_rows = slice(0, self.table.rows)
         for name in names:
-            column = self._part(name, whole)
+            column = self._part(name, all_rows)
             twice = [pair for pair in twice if equal_values(column[pair[0]], column[pair[1]])]
         rows = self.table.rows - len(twice)  # or a table that is there twice as a whole would hide its repetitions
         if self.spec.text:
             others = [self.table.column(self.spec.text, "--text")]
-        elif twice and any(len(np.unique(self._part(name, whole))) >= DIFFERENT * rows for name in names):
+        elif twice and any(len(np.unique(self._part(name, all_rows))) >= DIFFERENT * rows for name in names):
             used = {self.spec.group, *self.names, *self.spec.outcome}
             others = [self.table.columns[name] for name in self.table.columns if name not in used]
         else:

@@ -11,7 +11,6 @@ as trec_eval does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,8 +18,9 @@ import numpy as np
 
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Table
+from hopefear.formats.table_columns import as_objects
 from hopefear.util.files import iter_lines, path_name
-from hopefear.util.values import parsed_number
+from hopefear.util.values import finite_number
 
 GROUP, DOCUMENT, GRADE, RETRIEVED = "query", "document", "grade", "retrieved"
 
@@ -73,12 +73,9 @@ def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
 
 def _number(text: str, name: str, line: int, what: str) -> float:
     try:
-        value = parsed_number(text)
+        return finite_number(text)
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise input_error(name, line, f"{what} {text!r} is not a finite number. Fix it")
-    return value
+        raise input_error(name, line, f"{what} {text!r} is not a finite number. Fix it") from None
 
 
 def read_trec(runs: Sequence[str | Path], qrels: str | Path) -> Table:
@@ -102,20 +99,14 @@ def read_trec(runs: Sequence[str | Path], qrels: str | Path) -> Table:
             columns[name] += [own.get(doc, least) for doc in documents]
     return Table(
         {
-            GROUP: _texts([row[0] for row in rows]),
-            DOCUMENT: _texts([row[1] for row in rows]),
+            GROUP: as_objects([row[0] for row in rows]),
+            DOCUMENT: as_objects([row[1] for row in rows]),
             GRADE: np.array([row[2] for row in rows]),
             RETRIEVED: np.array([row[3] for row in rows]),
             **{name: np.array(column) for name, column in columns.items()},
         },
         ", ".join(path_name(str(path)) for path in runs),
     )
-
-
-def _texts(values: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def _names(paths: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ class ManyWeights(Mapping[str, float]):
 
     def __init__(self, table: FeatureTable, templates: Iterable[str] = ()) -> None:
         self.table = table
-        self.templates = frozenset(templates)  #: what stands before a bracket in the names
+        self.templates = frozenset(templates)  #: the names up to the first bracket
 
     def __getitem__(self, name: str) -> float:
         return self.table.get(name)

@@ -24,7 +24,7 @@ _RARE = -2.7  # log10 p(e) of a short word that needs a reason
 _PREFIX = 4  # letters of words that are spelled alike, and of a word that needs a reason
 _REMEMBERED = 50_000  # words
 _EXPLAINS = 0.03  # the geometric mean of both probabilities, of words that are evidence for a translation
-_FEW, _SHORT = 4, 10  # words of a sentence that tells much, or anything
+_FEW, _SHORT = 4, 10  # words of a sentence from which the tests are strict, or apply at all
 _RATIO = 3.0  # of the lengths, at most
 _CLEARLY, _LEAST_FIT = 0.4, 0.32  # 1 in 200 translations fits worse (docs/corrections.md)
 _FOREIGN = 0.25  # known words of a translation, at least
@@ -108,7 +108,7 @@ class WordTable:
         return PairAlignment(links, (len(left) + len(right)) / words if words >= 2 * _FEW else 1.0)
 
     def _explained(self, source: Sequence[str], target: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """How well each source word explains each target word, and the other way round."""
+        """How well each source word explains each target word, and vice versa."""
         forward = np.full((len(source), len(target)), _LEAST / 10)
         backward = forward.copy()
         for i, f in enumerate(source):

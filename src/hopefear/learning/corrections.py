@@ -49,14 +49,14 @@ class Correction:
     reason: str = ""  #: why it was set aside
 
     def __str__(self) -> str:
-        said = f"{self.status}: {self.reason}" if self.reason else self.status
-        who = " ".join(each for each in (self.user, self.project) if each)
-        return "\t".join([self.id, self.time, who, said, _flat(self.source), _flat(self.correction)])
+        state = f"{self.status}: {self.reason}" if self.reason else self.status
+        author = " ".join(part for part in (self.user, self.project) if part)
+        return "\t".join([self.id, self.time, author, state, _flat(self.source), _flat(self.correction)])
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What was learnt from a correction."""
+    """The result of a correction."""
 
     id: str
     status: str  #: learnt or set aside
@@ -72,7 +72,7 @@ class Learnt:
             parts.append(f"{plural(len(self.phrases), 'new phrase')}: {shown}{more}")
         elif self.status == "learnt":
             parts.append("no new phrase")
-        moved = sorted(self.weights.items(), key=lambda each: -abs(each[1]))[:_WEIGHTS_SHOWN]
+        moved = sorted(self.weights.items(), key=lambda change: -abs(change[1]))[:_WEIGHTS_SHOWN]
         if shown := ", ".join(f"{name} {value:+.2g}" for name, value in moved if abs(value) >= _LEAST_SHOWN):
             parts.append(f"weight of {shown}")
         return ". ".join([", ".join(parts), *self.notes])
@@ -110,7 +110,7 @@ class Corrections:
         self.view()
 
     def view(self) -> View:
-        """What is known now, with what other processes have written."""
+        """The current corrections, with those that other processes have written."""
         with self._guard:
             if sum(self._caught_up(layer) for layer in range(len(self._journals))):
                 self._renew()
@@ -234,9 +234,9 @@ class Corrections:
             owners = self._undone if record.kind == "undo" else self._rolled_back
             owners |= {(layer, number) for number in record.undone}
             self._tuned = {}
-            for owner, each in self._records.items():
+            for owner, other in self._records.items():
                 if owner not in self._undone and owner not in self._rolled_back:
-                    self._add_weights(each)
+                    self._add_weights(other)
             return
         owner = (layer, record.number)
         self._records[owner] = record
@@ -256,19 +256,20 @@ class Corrections:
         texts = self._sentences(record.source, record.target)
         if len(record.links) == 1 < len(texts):
             texts = [(record.source, record.target)]
-        tokens = [self._tokens(*each) for each in texts]
+        tokens = [self._tokens(*text) for text in texts]
         links = [_read_links(line) for line in record.links]
-        if not _agree(links, tokens):  # the model was built anew with other words
-            links = [self._table.align(*each).links for each in tokens]
-        for part, (each, words, own) in enumerate(zip(texts, tokens, links, strict=True)):
+        if not _agree(links, tokens):  # the model was built again with other words
+            links = [self._table.align(*text).links for text in tokens]
+        for part, (text, words, own) in enumerate(zip(texts, tokens, links, strict=True)):
             if words[0] and words[1] and len(words[0]) < LONGEST:
-                yield CorrectedPair.of(owner, part, each, *words, own)
+                yield CorrectedPair.of(owner, part, text, *words, own)
 
     def _sentences(self, source: str, correction: str) -> list[tuple[str, str]]:
         """The sentences of both sides, where there are as many; else the whole."""
-        left = [each for line in source.splitlines() for each, _ in split_sentences(line, self._languages[0]) if each]
-        lines = correction.splitlines()
-        right = [each for line in lines for each, _ in split_sentences(line, self._languages[1]) if each]
+        left, right = (
+            [sentence for line in text.splitlines() for sentence, _ in split_sentences(line, language) if sentence]
+            for text, language in zip((source, correction), self._languages, strict=True)
+        )
         if len(left) == len(right) > 1:
             return list(zip(left, right, strict=True))
         return [(source.strip(), correction.strip())]
@@ -279,8 +280,8 @@ class Corrections:
     def _aligned(self, texts: Sequence[tuple[str, str]]) -> tuple[list[str], str]:
         """The links of each pair as text, and why it is set aside, if it is."""
         links = []
-        for each in texts:
-            words = self._tokens(*each)
+        for text in texts:
+            words = self._tokens(*text)
             if max(map(len, words)) >= LONGEST:
                 return [], f"a sentence has {LONGEST} words or more"
             aligned = self._table.align(*words)

@@ -15,7 +15,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def write_tmx(path: PathLike, corrections: Iterable[Correction], source: str, target: str) -> int:
     """Writes those that were learnt from and not undone; how many these are. ``source``, ``target``: language codes."""
-    units = [tmx_unit(each, source, target) for each in corrections if each.status == "learnt"]
+    units = [tmx_unit(correction, source, target) for correction in corrections if correction.status == "learnt"]
     with atomic_write(path) as file:
         file.writelines(tmx(units, source))
     return len(units)
@@ -31,16 +31,16 @@ def tmx(units: Iterable[str], source: str) -> Iterator[str]:
     yield "</body>\n</tmx>\n"
 
 
-def tmx_unit(each: Correction, source: str, target: str) -> str:
+def tmx_unit(correction: Correction, source: str, target: str) -> str:
     """A correction as a translation unit."""
-    date = re.sub(r"[-:]|\.\d+", "", each.time)
-    who = f" creationid={quoteattr(_clean(each.user))}" if each.user else ""
-    project = f'<prop type="project">{escape(_clean(each.project))}</prop>' if each.project else ""
+    date = re.sub(r"[-:]|\.\d+", "", correction.time)
+    author = f" creationid={quoteattr(_clean(correction.user))}" if correction.user else ""
+    project = f'<prop type="project">{escape(_clean(correction.project))}</prop>' if correction.project else ""
     sides = "".join(
         f"<tuv xml:lang={quoteattr(language)}><seg>{escape(_clean(text))}</seg></tuv>"
-        for language, text in ((source, each.source), (target, each.correction))
+        for language, text in ((source, correction.source), (target, correction.correction))
     )
-    return f'<tu tuid="{each.id}" creationdate="{date}"{who}>{project}{sides}</tu>\n'
+    return f'<tu tuid="{correction.id}" creationdate="{date}"{author}>{project}{sides}</tu>\n'
 
 
 def _clean(text: str) -> str:

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.errors import InputError, input_error
+from hopefear.util.atomic import sync
 from hopefear.util.files import PathLike, os_error
 
 FILE, LOCK = "journal.jsonl", "lock"
@@ -55,7 +56,7 @@ class Record:
     weights: Mapping[str, float] = field(default_factory=dict)  #: what it adds to the weights of features
 
     def as_dict(self) -> dict[str, Any]:
-        """What stands in the file: empty fields of the other kind are left out."""
+        """The record as JSON: empty fields of the other kind are left out."""
         head = {"n": self.number, "kind": self.kind, "time": self.time, "user": self.user, "project": self.project}
         if self.kind != "correction":
             return {**head, "undone": list(self.undone)}
@@ -219,7 +220,7 @@ class Journal:
 
     @property
     def next_number(self) -> int:
-        """Of the next line."""
+        """The number of the next line."""
         return self._lines + 1
 
     def _write(self, line: bytes) -> None:
@@ -240,19 +241,11 @@ class Journal:
             os.close(descriptor)
         if is_new:
             for folder in (self.folder, self.folder.parent):
-                _sync(folder)
+                sync(folder)
 
 
 def _checksum(before: str, body: bytes) -> str:
     return hashlib.sha256(before.encode() + b"\n" + body).hexdigest()[:_LENGTH]
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def check_layer(name: str) -> str:

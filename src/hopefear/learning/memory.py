@@ -79,7 +79,7 @@ def _reach(links: Links, length: int) -> tuple[tuple[int, int], ...]:
 
 
 class Memory:
-    """All pairs, and where each of their words stands."""
+    """All pairs, with an index of their words."""
 
     def __init__(self) -> None:
         self.pairs: list[CorrectedPair] = []
@@ -104,12 +104,12 @@ class Memory:
         self._owned.setdefault(pair.owner, []).append(number)
 
     def last(self, key: str, count: int, undone: frozenset[tuple[int, int]]) -> int:
-        """Of the first ``count`` pairs with this source the one that counts: the last of the highest layer; or -1."""
+        """The pair that counts among the first ``count`` with this source: the last of the highest layer; or -1."""
         seen = [n for n in self.exact.get(key, ()) if n < count and self.pairs[n].owner not in undone]
         return max(seen, key=lambda number: (self.pairs[number].owner[0], number), default=-1)
 
     def live(self, count: int, undone: frozenset[tuple[int, int]]) -> NDArray[np.uint8]:
-        """Of each of the first pairs whether it counts: it was not undone, and no other takes its place."""
+        """Whether each of the first pairs counts: it was not undone, and no other takes its place."""
         live = np.ones(count, np.uint8)
         for owner in undone:
             live[[number for number in self._owned.get(owner, ()) if number < count]] = 0
@@ -121,7 +121,7 @@ class Memory:
 
 
 def key_of(text: str) -> str:
-    """What two texts have in common that are the same sentence."""
+    """The key of a sentence: its text with single blanks."""
     return " ".join(text.split())
 
 
@@ -174,7 +174,7 @@ class View:
             match = 1 - distance(wanted, _classes(source)) / max(len(words), len(source), 1)
             if match >= least:
                 matches.append((match, number))
-        matches.sort(key=lambda each: (-each[0], -each[1]))
+        matches.sort(key=lambda pair: (-pair[0], -pair[1]))
         return [(match, self.memory.pairs[number]) for match, number in matches[:n]]
 
 

@@ -1,4 +1,4 @@
-"""A language model of what corrections say: a bonus for each n-gram in them (a cache: Kuhn and De Mori 1990).
+"""A language model of the corrections: a bonus for each n-gram in them (a cache: Kuhn and De Mori 1990).
 
 It stands next to the language models of the model, as the last of ``lm2`` and ``lm3``, so that the decoder searches
 with it. Every word scores -1, less a bonus where it ends an n-gram of a correction; the weight of ``word`` makes up for
@@ -24,7 +24,7 @@ _GROWTH = 20
 
 
 def anchor(count: int) -> int:
-    """Of how many pairs the model is made when there are so many."""
+    """The number of pairs that the model is made of, given the number of pairs."""
     at = 0
     while (following := at + min(_STEP, max(1, at // _GROWTH))) <= count:
         at = following
@@ -32,7 +32,7 @@ def anchor(count: int) -> int:
 
 
 class Ngrams:
-    """The language model of a view; made anew when there is something to change."""
+    """The language model of a view; made again when its pairs have changed."""
 
     def __init__(self) -> None:
         self._key: tuple[int, bytes] = (0, b"")

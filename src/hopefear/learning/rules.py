@@ -42,7 +42,7 @@ class RuleMaker:
         self._core.add(" ".join(pair.source), " ".join(pair.target), [place for link in pair.links for place in link])
 
     def rules(self, view: View, words: Sequence[str]) -> list[SentenceRule]:
-        """What corrections say about the words of a sentence, as the model has them."""
+        """Rules from corrections for the words of a sentence, in the model's tokens."""
         return self._core.rules(list(words), view.live) if view else []
 
     def is_known(self, view: View, source: Sequence[str], target: Sequence[str]) -> bool:

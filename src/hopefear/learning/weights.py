@@ -66,7 +66,7 @@ class Updates:
         self._begin: Vector | None = None  # the weights before the run
 
     def update(self, view: View, maker: RuleMaker, pairs: Sequence[CorrectedPair]) -> Changes:
-        """What a correction changes, which ``pairs`` are the sentences of."""
+        """The changes of weights by a correction, whose sentences are ``pairs``."""
         pairs = [pair for pair in pairs[:_SENTENCES] if view.exact(pair.text) is None]  # others: known already
         if not pairs:
             return {}

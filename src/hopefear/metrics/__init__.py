@@ -19,7 +19,7 @@ from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
 from hopefear.metrics.counts import BleuCounts
 from hopefear.metrics.custom import CustomMetric, PythonMetric
-from hopefear.metrics.external import External
+from hopefear.metrics.external import External, usual_scale
 from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
 from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
 from hopefear.metrics.rouge import RougeS
@@ -134,7 +134,7 @@ def is_metric(text: str) -> bool:
 
 
 def is_whole(text: str) -> bool:
-    """Whether it says all that the metric needs: it may lack the column, which the candidates then tell."""
+    """Whether the text alone makes a metric: it may lack the column, which then comes from the candidates."""
     name, rest = split_text(text)
     kind = find(name)
     return kind is not None and ("column=" in rest or not _needs_column(kind))
@@ -175,8 +175,8 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
         options[key] = value_of(value, fields[key], f"--metric {name}: {key}")
     if _needs_column(kind) and "column" not in options:
         if len(columns) != 1:
-            said = f", one of {some(columns)}" if columns else ""
-            raise OptionError(f"--metric {text}: which column has the numbers? Add column=NAME{said}.")
+            choices = f", one of {some(columns)}" if columns else ""
+            raise OptionError(f"--metric {text}: which column has the numbers? Add column=NAME{choices}.")
         options["column"] = columns[0]
     return by_name(name, **options)
 
@@ -200,9 +200,5 @@ def metric_for(text: str, lowercase: bool = False, tokenize: str | None = None, 
         raise OptionError(f"{finding} {cure}.")
     metric = from_text(text, lowercase, tokenize, columns)
     if pool is not None and metric.name == "external" and "scale=" not in rest:
-        # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
-        largest = float(abs(metric.stats(pool)[:, 0]).max())
-        metric = dataclasses.replace(
-            metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest)
-        )  # type: ignore[type-var]
+        metric = dataclasses.replace(metric, scale=usual_scale(metric.stats(pool)[:, 0]))  # type: ignore[type-var]
     return metric

@@ -32,7 +32,7 @@ class Metric(ABC):
     lowercase: bool = False
 
     def __post_init__(self) -> None:
-        _ = self.core  # complains about a wrong option here, not when it is used
+        _ = self.core  # raises for a wrong option now, not when it is used
 
     @abstractmethod
     def _make_core(self) -> _core.Metric: ...
@@ -62,7 +62,7 @@ class Metric(ABC):
 
     @property
     def _findable(self) -> str:
-        """What ``hopefear.metrics.find`` knows the class by."""
+        """The name by which ``hopefear.metrics.find`` finds the class."""
         kind = type(self)
         point = plugins.entry_points("hopefear.metrics").get(self.name)
         path = f"{kind.__module__}:{kind.__qualname__}"
@@ -77,6 +77,11 @@ class Metric(ABC):
     @property
     def higher_is_better(self) -> bool:
         return self.core.higher_is_better
+
+    @property
+    def sign(self) -> int:
+        """1 if higher is better, else -1: what makes the larger of two scores the better one."""
+        return 1 if self.higher_is_better else -1
 
     def prepared(self, pool: Pool) -> Pool:
         """The pool as the metric sees it: tokenised and lower-cased. ``core`` works on its word ids."""
@@ -115,7 +120,7 @@ class Metric(ABC):
         return self.core.score(np.ascontiguousarray(stats, dtype=np.float64))
 
     def gain(self, stats: ArrayLike) -> float:
-        """The same where larger is better, about 0 to 1: what trainers maximise."""
+        """The score where larger is better, about 0 to 1: what trainers maximise."""
         return self.core.gain(np.ascontiguousarray(stats, dtype=np.float64))
 
     def score_at(self, gain: float) -> float:

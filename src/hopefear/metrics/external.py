@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from hopefear import _core
+from hopefear.metrics.base import Stats
 from hopefear.metrics.columns import ColumnMetric
+
+
+def usual_scale(values: Stats) -> float:
+    """The scale that brings gains of these values to about 0 to 1, as trainers expect: 100 for values of 0 to 100."""
+    largest = float(np.abs(values).max())
+    return next((scale for scale in (1.0, 10.0, 100.0, 1000.0) if largest <= scale), largest)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hopefear.metrics.columns import ColumnMetric
 
 
 class _Ratio(ColumnMetric):
-    """Subclasses say which columns stand above and below the line, and how often."""
+    """Subclasses name the columns of numerator and denominator, with their factors."""
 
     higher: ClassVar[bool] = True
 

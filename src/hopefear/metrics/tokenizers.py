@@ -20,7 +20,7 @@ from hopefear.errors import InputError
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to text before a metric sees it."""
+    """How text is prepared for a metric."""
 
     apply: Callable[[str], str] | None = None  # to a word or, unless word by word, to a line; None: nothing
     wordwise: bool = True

@@ -30,7 +30,7 @@ def save(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """What ``save`` kept, or None."""
+    """The saved state, or None."""
     try:
         state = json.loads(read_whole(path).decode("utf-8"))
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def save_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArr
 
 
 def load_arrays(path: Path) -> tuple[dict[str, Any], Arrays] | None:
-    """What ``save_arrays`` kept, or None."""
+    """The saved arrays and their description, or None."""
     if not path.exists():
         return None
     arrays = read_npz(path)
@@ -72,9 +72,9 @@ def load_arrays(path: Path) -> tuple[dict[str, Any], Arrays] | None:
 def read_npz(path: Path) -> Arrays:
     """All arrays of a file of NumPy, compared with their checksums, which NumPy itself does not do."""
     try:
-        with zipfile.ZipFile(path) as whole:
-            check_size(path, sum(member.file_size for member in whole.infolist()))
-            damaged = whole.testzip()
+        with zipfile.ZipFile(path) as archive:
+            check_size(path, sum(member.file_size for member in archive.infolist()))
+            damaged = archive.testzip()
         if damaged is not None:
             raise ValueError(f"{damaged} has a wrong checksum")
         with np.load(path, allow_pickle=False) as held:

@@ -154,7 +154,7 @@ class Run:
                 listen(Warned(text))
 
     def _tracking_warnings(self) -> list[str]:
-        """What the trackers complained of since the last time; kept in the record."""
+        """New warnings of the trackers, which the record keeps."""
         texts = self.tracking.warnings if self.tracking is not None else []
         for text in texts:
             self.warn(text)
@@ -215,7 +215,7 @@ class Run:
     def __exit__(self, *error: object) -> None:
         if error[0] is not None and not self.finished:
             sweep(self.path, deep=True)  # what processes that were ended had begun
-            with suppress(OSError):  # on a full disk; the error itself is told
+            with suppress(OSError):  # on a full disk; the error itself is reported
                 self.log("stopped", why=getattr(error[0], "__name__", str(error[0])))
                 self.save()
         if self.tracking is not None:

@@ -23,27 +23,28 @@ class Event:
 
     @property
     def log_name(self) -> str:
-        """What ``log.jsonl`` calls it."""
+        """The name in ``log.jsonl``."""
         return self.name
 
     def within(self, **context: Any) -> Self:
-        """The same event, seen from outside."""
+        """The same event with more context, such as the replicate that it comes from."""
         return replace(self, context={**context, **self.context})
 
     def record(self) -> dict[str, Any]:
-        """The event as ``log.jsonl`` has it, without time and name: what is in mappings lies flat."""
+        """The event as ``log.jsonl`` has it, without time and name; mappings are flattened."""
         record = dict(self.context)
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name == "figures":
+        for attribute in fields(self):
+            value = getattr(self, attribute.name)
+            if attribute.name == "figures":
                 record |= value
-            elif each.name != "context" and value is not None:
-                record[each.name] = value
+            elif attribute.name != "context" and value is not None:
+                record[attribute.name] = value
         return record
 
     def plain(self) -> dict[str, Any]:
         """For the wire; ``Event.restored`` is the way back."""
-        return {"type": type(self).__name__, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        values = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
+        return {"type": type(self).__name__, **values}
 
     @staticmethod
     def restored(plain: Mapping[str, Any]) -> Event:
@@ -58,7 +59,7 @@ Listener = Callable[[Event], object]
 
 @dataclass(frozen=True)
 class Note(Event):
-    """Something worth a line on the screen."""
+    """A message that is printed on one line."""
 
     name: ClassVar[str] = "note"
     logged: ClassVar[bool] = False
@@ -67,7 +68,7 @@ class Note(Event):
 
 @dataclass(frozen=True)
 class Warned(Event):
-    """Something that the user should look at; it is kept in the record of the run."""
+    """A warning for the user, which the record of the run keeps."""
 
     name: ClassVar[str] = "warning"
     text: str
@@ -87,7 +88,7 @@ class Progress(Event):
 
 @dataclass(frozen=True)
 class Epoch(Event):
-    """An epoch of a trainer ended: its number, the score of its weights, and what else there is to say."""
+    """An epoch of a trainer ended: its number, the score of its weights, and other figures."""
 
     name: ClassVar[str] = "epoch"
     epoch: int

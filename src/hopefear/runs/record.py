@@ -26,7 +26,7 @@ FORMAT = "hopefear-run-2"
 
 @dataclass
 class RunRecord:
-    """What is known of a run."""
+    """The record of a run."""
 
     format: str = FORMAT
     kind: str = ""  # tune or train
@@ -63,7 +63,7 @@ class RunRecord:
         return self.metric.partition("|")[0]
 
     def files(self) -> dict[str, list[str]]:
-        """The input files by role; complains about the first that is gone or was changed."""
+        """The input files by role; an InputError for the first that is missing or was changed."""
         files: dict[str, list[str]] = {}
         for entry in self.inputs:
             where = self.place(entry["path"])
@@ -73,7 +73,7 @@ class RunRecord:
         return files
 
     def place(self, path: str) -> Path:
-        """Where a path of the record is now."""
+        """The current place of a path in the record."""
         where = Path(path)
         if not where.is_absolute() and not where.exists() and self.directory:
             where = Path(self.directory) / where
@@ -97,7 +97,7 @@ class RunRecord:
             raise input_error(path, None, "a run of hopefear 0.1, which this version cannot read. Repeat the run")
         if not isinstance(record, dict) or record.get("format") != FORMAT or record.get("status") not in STATES:
             raise input_error(path, None, "not a run of this version of hopefear. Take another directory")
-        known = {each.name: each for each in fields(cls)}
+        known = {declared.name: declared for declared in fields(cls)}
         defaults = asdict(cls())
         for name, value in record.items():
             wanted = type(defaults[name]) if defaults.get(name) is not None else None
@@ -113,7 +113,7 @@ KINDS: dict[Any, str] = {str: "text", dict: "an object", list: "a list", float: 
 
 
 def versions() -> dict[str, str]:
-    """Of everything that may change a number."""
+    """The versions of all packages that may change a number."""
     from importlib.metadata import PackageNotFoundError, version  # which imports much, and only new runs need it
 
     versions_in_use = {"hopefear": hopefear.__version__, "python": platform.python_version()}

@@ -25,7 +25,7 @@ class Replicate:
 
 
 def replicate_file(folder: Path, number: int) -> Path:
-    """Where a replicate is kept; numbers begin at 0."""
+    """The file of a replicate; numbers begin at 0."""
     return folder / f"replicate-{number + 1}.json"
 
 

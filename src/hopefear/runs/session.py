@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hopefear.runs.events import Event, Listener, Note, Progress, Warned
+from hopefear.runs.events import Epoch, Event, Listener, Note, Progress, Warned
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Session:
 
     def warn(self, text: str) -> None:
         self.tell(Warned(text))
+
+    def epoch(self, record: Mapping[str, Any]) -> bool:
+        """Tell the record of an epoch, which has its number, its score and other figures; whether to go on."""
+        figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
+        return self.tell(Epoch(record["epoch"], record["score"], figures))
 
     def progress(self, label: str, total: int | None = None) -> Callable[..., None]:
         """A function to call with how much is done: ``update(done, total, text)``, all optional."""

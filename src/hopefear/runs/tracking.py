@@ -7,7 +7,6 @@ warning: a run does not end because a server cannot be reached.
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,10 +17,11 @@ from hopefear.runs.events import Epoch, Event
 from hopefear.runs.record import RunRecord
 from hopefear.util import plugins
 from hopefear.util.messages import suggestion
+from hopefear.util.values import package
 
 GROUP = "hopefear.trackers"
 TRACKERS = {"mlflow": "hopefear.runs.mlflow:Mlflow", "wandb": "hopefear.runs.wandb:Wandb"}
-KEPT = ("weights.txt", "run.json")  # files of a run that are worth keeping elsewhere
+KEPT = ("weights.txt", "run.json")  # files of a run that trackers store
 
 
 class Tracker(ABC):
@@ -35,7 +35,7 @@ class Tracker(ABC):
 
     @abstractmethod
     def scores(self, epoch: int, scores: Mapping[str, float]) -> None:
-        """What an epoch gave."""
+        """The scores of an epoch."""
 
     @abstractmethod
     def end(self, scores: Mapping[str, float], files: Sequence[Path], done: bool) -> None:
@@ -72,7 +72,7 @@ class Tracking:
                 raise
             except Exception as error:  # whatever a foreign service does
                 self.trackers.remove(tracker)
-                self.warnings.append(f"--track {tracker.name}: {_said(error)}. The run goes on without it")
+                self.warnings.append(f"--track {tracker.name}: {_error_text(error)}. The run goes on without it")
 
 
 def tracker(given: Any) -> Tracker:
@@ -94,27 +94,24 @@ def tracker(given: Any) -> Tracker:
     except InputError:
         raise
     except Exception as error:  # whatever a foreign service does
-        raise InputError(f"--track {name}: {_said(error)}. Fix its settings, or leave it out") from None
+        raise InputError(f"--track {name}: {_error_text(error)}. Fix its settings, or leave it out") from None
     return made
 
 
 def needed(module: str) -> Any:
     """A module that a tracker needs, or an error that says how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise InputError(f"--track {module} needs its package. Install it: pip install 'hopefear[{module}]'") from None
+    return package(module, f"--track {module} needs its package", f"'hopefear[{module}]'")
 
 
-def _said(error: Exception) -> str:
-    """What went wrong elsewhere, in a line."""
+def _error_text(error: Exception) -> str:
+    """An error of a tracker, on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
 
 
 def flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Nested mappings, and lists of what has a name, as names with slashes: ``dev/bleu``."""
-    if isinstance(value, list) and value and all(isinstance(each, Mapping) and "name" in each for each in value):
-        value = {each["name"]: each for each in value}
+    if isinstance(value, list) and value and all(isinstance(item, Mapping) and "name" in item for item in value):
+        value = {item["name"]: item for item in value}
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from flat(inner, f"{before}/{name}" if before else str(name))

@@ -133,7 +133,7 @@ def _parameter(name: str, table: Mapping[str, Any]) -> Parameter:
 
 
 def _tidy(value: Number) -> Number:
-    """Without the crumbs of binary fractions: 0.2 + 2 * 0.2 is 0.6."""
+    """The value without rounding errors of binary fractions: 0.2 + 2 * 0.2 is 0.6."""
     return value if isinstance(value, int) else float(f"{value:.12g}")
 
 
@@ -144,7 +144,7 @@ def _check_number(key: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Ascended:
-    """What the ascent gave: the best setting seen, its weights and score."""
+    """The result of the ascent: the best setting seen, its weights and score."""
 
     setting: Values
     weights: dict[str, float]
@@ -252,9 +252,9 @@ class _Ascent:
             self.top = (value, dict(setting), dict(self.weights))
 
     def record(self, event: str, setting: Values, value: float) -> None:
-        told = Setting(event, len(self.history) + 1, self.sign * value, dict(setting))
-        self.history.append({"epoch": told.epoch, "event": event, "score": told.score, "params": told.params})
-        self.run.tell(told)
+        scored = Setting(event, len(self.history) + 1, self.sign * value, dict(setting))
+        self.history.append({"epoch": scored.epoch, "event": event, "score": scored.score, "params": scored.params})
+        self.run.tell(scored)
 
     def perturb(self) -> None:
         """Start from the best of some settings close to the given one."""
@@ -287,43 +287,45 @@ class _Ascent:
 
     def ascend(self, parameter: Parameter) -> bool:
         """Find the best value of one parameter with the others held; whether it changed."""
-        begun = self.current[parameter.name]
+        initial = self.current[parameter.name]
         scores: dict[Number, float] = {}
 
         def score(value: Number) -> None:
             outside = not parameter.values[0] <= value <= parameter.values[-1]
             scores[value] = self.value({**self.current, parameter.name: value}, outside)
 
-        def best_value() -> Number:  # of equals: the one at hand, then the closest, then the smaller
-            return max(scores, key=lambda v: (scores[v], v == begun, -abs(v - begun), -v))
+        def best_value() -> Number:  # of equals: the current one, then the closest, then the smaller
+            return max(scores, key=lambda v: (scores[v], v == initial, -abs(v - initial), -v))
 
         try:
-            for value in sorted({*parameter.values, begun}):
+            for value in sorted({*parameter.values, initial}):
                 score(value)
             extended = False
             while True:
                 best = best_value()
                 points = sorted(scores)
-                again = self.extensions[parameter.name] < EXTENSIONS
-                fresh, is_extension = _next_points(parameter, points, points.index(best), again, 2 if extended else 1)
-                fresh = [value for value in fresh if value not in scores]
-                if not fresh:
+                may_extend = self.extensions[parameter.name] < EXTENSIONS
+                candidates, is_extension = _next_points(
+                    parameter, points, points.index(best), may_extend, 2 if extended else 1
+                )
+                candidates = [value for value in candidates if value not in scores]
+                if not candidates:
                     break
                 extended |= is_extension
                 self.extensions[parameter.name] += is_extension
-                for value in fresh:
+                for value in candidates:
                     score(value)
         finally:  # also when the limit is reached in the middle
-            if begun in scores:
+            if initial in scores:
                 self.current[parameter.name] = best_value()
                 self.best = max(self.best, scores[best_value()])
-        return self.current[parameter.name] != begun
+        return self.current[parameter.name] != initial
 
 
 def _next_points(
     parameter: Parameter, points: list[Number], i: int, extend: bool, stride: int
 ) -> tuple[list[Number], bool]:
-    """What to try when the i-th point is the best: a point beyond the end, or the middles of both its intervals."""
+    """The next points to try if the i-th is the best: one beyond the end, or the middles of both its intervals."""
     best, last = points[i], len(points) - 1
     if i in (0, last) and extend:
         if last == 0:

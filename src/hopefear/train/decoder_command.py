@@ -28,7 +28,7 @@ from pathlib import Path
 from hopefear._core import Pool, set_sources
 from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
-from hopefear.trainers.outer_loop import Number
+from hopefear.trainers.outer_loop import Request
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
 from hopefear.util.supervised import run_shell
 
@@ -51,7 +51,7 @@ class DecoderCommand:
     timeout: float | None = None  # seconds
 
     def check(self, parameters: Sequence[str] = ()) -> None:
-        """Complain about placeholders before anything runs."""
+        """Raise an InputError for wrong placeholders before anything runs."""
         used = set(_PLACEHOLDER.findall(self.command))
         if "weights" not in used:
             raise InputError("the decoder command has no {weights}: it could not use what is learnt. Put it in")
@@ -72,17 +72,8 @@ class DecoderCommand:
         if self.timeout is not None and not self.timeout > 0:
             raise InputError(f"the decoder's time limit is {self.timeout:g} seconds. It must be more than 0")
 
-    def decode(
-        self,
-        weights: Mapping[str, float],
-        folder: Path,
-        *,
-        iteration: int = 1,
-        parameters: Mapping[str, Number] | None = None,
-        like: Pool | None = None,
-        label: str = "",
-    ) -> Pool:
-        """Run the command and read what it wrote. ``like`` is an earlier decoding, whose sentences must come again.
+    def decode(self, weights: Mapping[str, float], folder: Path, request: Request) -> Pool:
+        """Run the command and read what it wrote.
 
         The command works in a new folder below ``folder``, which stays there if anything goes wrong.
         """
@@ -92,34 +83,34 @@ class DecoderCommand:
         work = Path(tempfile.mkdtemp(prefix="decoding-", dir=folder)).absolute()
         write_weights(weights, work / "weights.txt")
         with atomic_write(work / "params.txt") as file:
-            file.writelines(f"{name} {value!r}\n" for name, value in (parameters or {}).items())
-        who = f"decoder, {label or f'iteration {iteration}'}"
-        self._run(work, iteration, parameters or {}, who)
-        pool = self._read(work, who, like)
+            file.writelines(f"{name} {value!r}\n" for name, value in request.parameters.items())
+        title = f"decoder, {request.title}"
+        self._run(work, request, title)
+        pool = self._read(work, title, request.like)
         shutil.rmtree(work, ignore_errors=True)
         return pool
 
-    def line(self, work: Path, iteration: int, parameters: Mapping[str, Number]) -> str:
+    def line(self, work: Path, request: Request) -> str:
         """The command line with everything filled in."""
         known = {
             "weights": shlex.quote(str(work / "weights.txt")),
             "nbest": shlex.quote(str(work / "nbest")),
             "params": shlex.quote(str(work / "params.txt")),
             "sources": shlex.quote(os.fspath(self.sources)) if self.sources is not None else "",
-            "iteration": str(iteration),
+            "iteration": str(request.iteration),
         }
-        known |= {f"param:{name}": repr(value) for name, value in parameters.items()}
+        known |= {f"param:{name}": repr(value) for name, value in request.parameters.items()}
         return _PLACEHOLDER.sub(lambda match: known[match[1]], self.command)
 
-    def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
-        line = self.line(work, iteration, parameters)
+    def _run(self, work: Path, request: Request, title: str) -> None:
+        line = self.line(work, request)
         empty = (work / "weights.txt").stat().st_size == 0
         cure = "It may need weights to begin with: give --initial" if empty else "Fix it, then continue with --resume"
-        run_command(line, work, "stdout" if "{nbest}" in self.command else "nbest", self.timeout, who, cure)
+        run_command(line, work, "stdout" if "{nbest}" in self.command else "nbest", self.timeout, title, cure)
         if not (work / "nbest").exists():
-            raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Fix it{last_words(work)}")
+            raise DecoderError(f"{title}: it ended well but wrote no file {{nbest}}. Fix it{error_tail(work)}")
 
-    def _read(self, work: Path, who: str, like: Pool | None) -> Pool:
+    def _read(self, work: Path, title: str, like: Pool | None) -> Pool:
         file = work / "nbest"
         try:
             pool = read_nbest(file, list(self.references) or None)
@@ -131,8 +122,8 @@ class DecoderCommand:
                 wanted = [str(i) for i in range(len(read_lines(self.references[0])))]
             missing = _missing(file, wanted) if wanted is not None else None
             if missing:
-                raise DecoderError(f"{who}: {missing}{last_words(work)}") from None
-            raise DecoderError(f"{who}: {error}{last_words(work)}") from None
+                raise DecoderError(f"{title}: {missing}{error_tail(work)}") from None
+            raise DecoderError(f"{title}: {error}{error_tail(work)}") from None
         if self.sources is not None:
             lines = read_lines(self.sources)
             if len(lines) != len(pool):
@@ -141,26 +132,26 @@ class DecoderCommand:
             for i, text in enumerate(lines):
                 if pool.source(i) and pool.source(i).split() != text.split():
                     raise DecoderError(
-                        f"{who}: {path_name(file)}: sentence {pool.ids[i]} has another source than --sources"
+                        f"{title}: {path_name(file)}: sentence {pool.ids[i]} has another source than --sources"
                     )
             set_sources(pool, lines)
         if like is not None:
-            _same_sentences(pool, like, f"{who}: {path_name(file)}")
+            _same_sentences(pool, like, f"{title}: {path_name(file)}")
         return pool
 
 
-def run_command(line: str, work: Path, output: str, timeout: float | None, who: str, cure: str) -> None:
-    """Run a line of shell, and end what it started with it; its standard output goes to ``output`` in ``work``."""
+def run_command(line: str, work: Path, output: str, timeout: float | None, title: str, cure: str) -> None:
+    """Run a shell command, then end all processes that it started; its standard output goes to ``work/output``."""
     with (work / output).open("wb") as out, (work / "stderr").open("wb") as err:
         code = run_shell(line, out.fileno(), err.fileno(), timeout)
     if code is None:
         raise DecoderError(
-            f"{who}: no answer within {timeout:g} seconds, so it was ended. "
-            f"Give it longer (--decoder-timeout), then continue with --resume{last_words(work)}"
+            f"{title}: no answer within {timeout:g} seconds, so it was ended. "
+            f"Give it longer (--decoder-timeout), then continue with --resume{error_tail(work)}"
         )
     if code:
         how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
-        raise DecoderError(f"{who}: {how}. {cure}{last_words(work)}")
+        raise DecoderError(f"{title}: {how}. {cure}{error_tail(work)}")
 
 
 def _same_sentences(pool: Pool, like: Pool, where: str) -> None:
@@ -192,19 +183,19 @@ def _missing_text(missing: Sequence[str], count: int) -> str:
 
 
 def _missing(file: Path, wanted: Sequence[str]) -> str | None:
-    """Of a list that cannot be read: which sentences are not in it."""
+    """The sentences that are missing in a list that cannot be read."""
     present = set()
     with suppress(InputError, UnicodeDecodeError), open_text(file) as lines:
         for line in lines:
             label, bars, _ = line.partition("|||")
             if not bars:
-                return None  # not such a list, the reader's complaint says more
+                return None  # another format: the error of its reader is clearer
             present.add(label.strip())
     missing = [name for name in wanted if name not in present]
     return f"{path_name(file)}: {_missing_text(missing, len(wanted))}" if missing and len(present) > 0 else None
 
 
-def last_words(work: Path) -> str:
+def error_tail(work: Path) -> str:
     """The last lines of its standard error, as the end of a message of one line."""
     with (work / "stderr").open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))

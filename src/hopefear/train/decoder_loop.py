@@ -31,7 +31,7 @@ from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_p
 from hopefear.train.decoder_command import DecoderCommand
 from hopefear.train.replicates import Tuned, describe, finish, random_initial
 from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
-from hopefear.trainers.outer_loop import Looped, Number, OuterLoop, looping
+from hopefear.trainers.outer_loop import Looped, Number, OuterLoop, Request, looping
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
 from hopefear.util.messages import digits_for
@@ -52,14 +52,14 @@ def tune_decoder(command: Tune, outer: Session) -> Tuned:
     ascent = CoordinateAscent(seed=command.seed, every=command.retune_every, evaluations=command.max_evaluations)
     recipe = describe(loop.trainer)
     inputs = command.inputs()
-    settings = {**command.decisive(), **recipe, "inputs": [each["sha256"] for each in inputs]}
+    settings = {**command.decisive(), **recipe, "inputs": [file["sha256"] for file in inputs]}
     with command.open_run("tune", settings, outer) as run:
         if not run.finished:
             run.record.trainer, run.record.metric, run.record.measure = recipe.values()
             run.record.inputs = inputs
             run.save()
         total = ascent.evaluations if parameters else command.replicates * (loop.iterations + 1)
-        session = run.session(_shown(outer, loop, total))
+        session = run.session(_with_progress(outer, loop, total))
         outcome = (
             around_parameters(loop, ascent, parameters, weights, session)
             if parameters
@@ -111,21 +111,21 @@ def _loop(command: Tune, parameters: Sequence[Parameter]) -> OuterLoop:
     )
 
 
-def _shown(outer: Session, loop: OuterLoop, total: int) -> Listener:
+def _with_progress(outer: Session, loop: OuterLoop, total: int) -> Listener:
     """Decodings and settings as progress on the screen as well."""
     update = outer.progress(f"tune {loop.trainer.name}", total)
 
-    def hear(event: Event) -> object:
+    def listen(event: Event) -> object:
         if isinstance(event, Decoded | Setting):
             update(text=f"{event.log_name}  {loop.metric.key} {event.score:.{digits_for((event.score,))}f}")
         return outer.listen(event)
 
-    return hear
+    return listen
 
 
 @dataclass(frozen=True)
 class Looping:
-    """What a run around a decoder has to record."""
+    """The results of a run around a decoder."""
 
     tuned: Tuned
     findings: Sequence[Finding]
@@ -134,7 +134,7 @@ class Looping:
 
 
 def in_replicates(loop: OuterLoop, config: Tune, weights: Mapping[str, float] | None, session: Session) -> Looping:
-    """One loop after the other, each under a seed of its own: decoders take the machine for themselves."""
+    """One loop after the other, each with its own seed: a decoder may use the whole machine."""
     assert session.folder is not None
     seed, key = config.seed, loop.metric.key
     loops: list[Looped] = []
@@ -196,10 +196,8 @@ class SettingScores:
         known = checkpoint.load(self.path(setting, weights).with_suffix(".json"))
         if known is None:
             values = ", ".join(f"{name} = {value!r}" for name, value in setting.items())
-            pool = self.loop.decoder.decode(
-                weights, self.folder, parameters=setting, like=self.like, label=f"setting {values}"
-            )
-            return self.keep(setting, weights, pool)
+            request = Request(parameters=setting, like=self.like, label=f"setting {values}")
+            return self.keep(setting, weights, self.loop.decoder.decode(weights, self.folder, request))
         return dict(known["scores"])
 
     def keep(self, setting: Mapping[str, Number], weights: Mapping[str, float], pool: Pool) -> dict[str, float]:
@@ -249,7 +247,7 @@ def around_parameters(
         return settings.scores(setting, w)["dev"]
 
     def retune(setting: Mapping[str, Number], w: Mapping[str, float], number: int) -> tuple[Mapping[str, float], float]:
-        # The weights at hand are left out: a tuner that may keep them never leaves its region (Brown 2011, section 8).
+        # The current weights are left out: a tuner that may keep them never leaves its region (Brown 2011, section 8).
         looped, score = tuned_for(short, setting, w, number, True)
         return looped.weights, score
 

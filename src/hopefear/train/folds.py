@@ -79,16 +79,16 @@ def _joined(trainer: Online, task: Task, results: Sequence[Result], crossed: Cro
     return replace(result, weights=first.initial, score=before, epoch=0, warnings=[*warnings, text])
 
 
-def mean_weights(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def mean_weights(vectors: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of several weight vectors; a feature that one does not name weighs 0 there."""
-    names = dict.fromkeys(name for weights in each for name in weights)
-    return {name: sum(weights.get(name, 0.0) for weights in each) / len(each) for name in names}
+    names = dict.fromkeys(name for weights in vectors for name in weights)
+    return {name: sum(weights.get(name, 0.0) for weights in vectors) / len(vectors) for name in names}
 
 
-def _mean_history(each: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _mean_history(histories: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """A record per epoch that all folds have: the means of all numbers that all of them have."""
     means = []
-    for records in zip(*each, strict=False):
+    for records in zip(*histories, strict=False):
         first = records[0]
         numbers = [name for name, value in first.items() if isinstance(value, int | float) and name != "epoch"]
         shared = [name for name in numbers if all(name in record for record in records)]
@@ -98,16 +98,17 @@ def _mean_history(each: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return means
 
 
-def _together(each: Sequence[Crossed]) -> Crossed:
+def _together(folds: Sequence[Crossed]) -> Crossed:
     """The parts as one corpus."""
-    kinds = range(len(each[0].corpus.references))
-    lines = [line for task in each for line in task.corpus.lines]
-    corpus = Corpus(lines, [[line for task in each for line in task.corpus.references[k]] for k in kinds])
-    return Crossed(corpus, _joined_texts([task.before for task in each]), _joined_texts([task.after for task in each]))
+    kinds = range(len(folds[0].corpus.references))
+    lines = [line for fold in folds for line in fold.corpus.lines]
+    corpus = Corpus(lines, [[line for fold in folds for line in fold.corpus.references[k]] for k in kinds])
+    before, after = [fold.before for fold in folds], [fold.after for fold in folds]
+    return Crossed(corpus, _joined_texts(before), _joined_texts(after))
 
 
-def _joined_texts(each: Sequence[Translations]) -> Translations:
-    tokens = [[line for part in each for line in part.tokens[k]] for k in range(len(each[0].tokens))]
+def _joined_texts(parts: Sequence[Translations]) -> Translations:
+    tokens = [[line for part in parts for line in part.tokens[k]] for k in range(len(parts[0].tokens))]
     return Translations(
-        [text for part in each for text in part.texts], np.concatenate([part.stats for part in each]), tokens
+        [text for part in parts for text in part.texts], np.concatenate([part.stats for part in parts]), tokens
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a run left behind."""
+    """The result of a run."""
 
     path: Path
     final: dict[str, Any]
@@ -41,7 +41,7 @@ class Trained:
         return read_many_weights(self.path / "weights.txt")
 
     def record(self) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """The output of ``--json``."""
         return self.final
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a run learns from, read and checked."""
+    """The input of a run, read and checked."""
 
     model: Model
     task: Task
@@ -105,7 +105,7 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
 def misplaced_references(
     decoder: Decoder, corpus: Corpus, names: Sequence[PathLike], weights: Mapping[str, float], jobs: int
 ) -> list[str]:
-    """What speaks against the references of a corpus, by translations of some of its lines."""
+    """Findings about wrong references of a corpus, by translations of some of its lines."""
 
     def translate(rows: list[int]) -> list[str]:
         pool = decoder.kbest([corpus.lines[i] for i in rows], 1, weights=weights, jobs=jobs)
@@ -127,7 +127,7 @@ def _initial(command: Train) -> tuple[dict[str, float] | None, str | None]:
 
 
 def _with_words(path: str, corpus: Corpus, model: Model, session: Session, lattices: bool = False) -> Corpus:
-    """Without empty sentences: there is nothing to learn from them."""
+    """The corpus without empty sentences, from which nothing can be learnt."""
     tokens = model.source_text.tokens
     full = [
         i
@@ -161,12 +161,12 @@ def built_from(path: str, corpus: Corpus, model: Model) -> str | None:
     return f"{finding}: scores would be too good, and weights would not hold elsewhere. Use other text"
 
 
-def shown(listen: Listener) -> Listener:
+def with_notes(listen: Listener) -> Listener:
     """Epochs as notes as well."""
     session = Session(listen)
 
-    def hear(event: Event) -> object:
-        if isinstance(event, Epoch) and "iteration" not in event.figures:  # costmargin has notes of its own
+    def show(event: Event) -> object:
+        if isinstance(event, Epoch) and "iteration" not in event.figures:  # costmargin writes its own notes
             fold = f"fold {event.context['fold']}, " if "fold" in event.context else ""
             text = f"{fold}epoch {event.epoch}: bleu {event.score:.2f}"
             if isinstance(moved := event.figures.get("moved"), Mapping):
@@ -174,4 +174,4 @@ def shown(listen: Listener) -> Listener:
             session.note(text)
         return listen(event)
 
-    return hear
+    return show

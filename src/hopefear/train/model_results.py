@@ -35,7 +35,7 @@ def finish(
     result: Result,
     crossed: Crossed | None = None,
 ) -> None:
-    """Score before and after, say what is suspicious, write everything.
+    """Score before and after, warn of suspicious results, and write the run.
 
     ``crossed``: the translations of the development data, made by weights that did not learn from it as the result did.
     """
@@ -122,7 +122,7 @@ def _examples(corpus: Corpus, old: Translations, new: Translations) -> list[dict
 def finish_blocks(
     run: Run, session: Session, trainer: Costmargin, task: Task, test: Corpus | None, result: Result
 ) -> None:
-    """The same for a model of blocks, whose weights start at 0 and are too many to be written again."""
+    """As ``finish``, for a model of blocks: weights start at 0, and are in a file because they are many."""
     assert result.file is not None
     final: dict[str, Any] = {"epoch": result.epoch, "features": result.details["features"]}
     final["train"] = {"bleu": result.details["train"]}

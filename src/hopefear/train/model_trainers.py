@@ -54,7 +54,7 @@ def model_trainer(command: Train) -> ModelTrainer:
 
 @dataclass(frozen=True)
 class Fit:
-    """What was learnt, and how it is scored."""
+    """A result, and the data that it is scored on."""
 
     result: Result
     task: Task  # its dev is what the result is scored on
@@ -122,7 +122,7 @@ class ModelTrainer:
         return {"train": len(task.corpus), "dev": len(task.dev) if task.dev else 0}
 
     def settings(self, decoder: Decoder) -> dict[str, Any]:
-        """What decides the result, next to the inputs and the model."""
+        """The settings that decide the result, in addition to the inputs and the model."""
         chosen = {name: value for name, value in self.command.decisive().items() if name not in self.ignores}
         holdout = 0 if self.command.dev_source else self.command.holdout
         return {"trainer": self.trainer.described(), **chosen, "holdout": holdout, **decoder.settings}

@@ -43,7 +43,7 @@ class Tuned(Scoring):
     replicates: list[Replicate]
     before: Scores  # empty if it is not known
     metric: Metric
-    more: dict[str, Any] = field(default_factory=dict)  # for ``final``: what a loop around a decoder has to say
+    more: dict[str, Any] = field(default_factory=dict)  # for ``final``: the figures of a loop around a decoder
     setting: Mapping[str, Any] | None = None  # the decoder's parameters, if they were tuned
     path: Path | None = None  # of the run
     others: Sequence[Metric] = ()  # reported as well
@@ -53,12 +53,11 @@ class Tuned(Scoring):
 
     @property
     def best(self) -> Replicate:
-        sign = 1 if self.metric.higher_is_better else -1
-        return max(self.replicates, key=lambda replicate: sign * replicate.scores["dev"][self.metric.key])
+        return max(self.replicates, key=lambda replicate: self.metric.sign * replicate.scores["dev"][self.metric.key])
 
     @property
     def weights(self) -> Weights:
-        """Those of the best fit."""
+        """The weights of the best fit."""
         return self.best.weights
 
     @property
@@ -74,7 +73,7 @@ class Tuned(Scoring):
 
     @property
     def history(self) -> list[Any]:
-        """Of the best fit, a record per epoch."""
+        """The epochs of the best fit, a record each."""
         return self.best.history
 
     def _repr_html_(self) -> str:
@@ -89,7 +88,7 @@ class Tuned(Scoring):
         return mean(values), stdev(values) if len(values) > 1 else 0.0
 
     def final(self) -> dict[str, Any]:
-        """What ``run.json`` has under ``final``: the best replicate's scores, and all others."""
+        """The entry ``final`` of ``run.json``: the scores of the best replicate, and of all others."""
         scores_of: dict[str, Any] = {part: dict(scores) for part, scores in self.best.scores.items()}
         scores_of["before"] = self.before
         if len(self.replicates) > 1:
@@ -101,7 +100,7 @@ class Tuned(Scoring):
         return scores_of | self.more
 
     def record(self) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """The output of ``--json``."""
         return self.final()
 
     def __repr__(self) -> str:
@@ -167,7 +166,7 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
 
 
 def describe(trainer: CandidateTrainer) -> dict[str, Any]:
-    """What is learnt with, as ``run.json`` has it."""
+    """Trainer and metric as ``run.json`` has them."""
     return {
         "trainer": trainer.described(),
         "metric": f"{trainer.metric.key}|{trainer.metric.signature()}",
@@ -175,22 +174,22 @@ def describe(trainer: CandidateTrainer) -> dict[str, Any]:
     }
 
 
-def shown(outer: Session, name: str, replicates: int, metric: Metric, epochs: int | None = None) -> Listener:
+def with_progress(outer: Session, name: str, replicates: int, metric: Metric, epochs: int | None = None) -> Listener:
     """Epochs, of so many at most, as progress on the screen as well."""
     total = epochs * replicates if epochs is not None else None
     update = outer.progress(f"tune {name}", total)
 
     best: list[float] = []
 
-    def hear(event: Event) -> object:
+    def listen(event: Event) -> object:
         which = f"replicate {event.context['replicate']}, " if replicates > 1 and event.context else ""
-        if isinstance(event, Epoch) and total is not None:  # others tell their best themselves, and epochs at the end
+        if isinstance(event, Epoch) and total is not None:  # other trainers report their best score themselves
             choose = max if metric.higher_is_better else min
             best[:] = [choose([event.score, *best])]
             update(text=f"{which}epoch {event.epoch}  best {metric.key} {best[0]:.{digits_for(best)}f}")
         return outer.listen(replace(event, text=which + event.text) if isinstance(event, Progress) else event)
 
-    return hear
+    return listen
 
 
 def random_initial(initial: Mapping[str, float], seed: int) -> Weights:
@@ -254,28 +253,28 @@ class _Fits:
             checkpoint.save(replicate_file(self.folder, number), replicate)
         return replicate
 
-    def here(self, numbers: Sequence[int], hear: Callable[[int, Mapping[str, Any]], None]) -> list[dict[str, Any]]:
-        """These replicates, each in a process of its own."""
+    def here(self, numbers: Sequence[int], forward: Callable[[int, Mapping[str, Any]], None]) -> list[dict[str, Any]]:
+        """These replicates, each in its own process."""
         jobs = self.trainer.jobs or cores()
         at_once = max(1, min(len(numbers), jobs))
         tasks: list[Task] = [
             lambda say, number=number: self.kept(number, self.fitted(number, max(1, jobs // at_once), say))  # type: ignore[misc]
             for number in numbers
         ]
-        return run_tasks(tasks, at_once, lambda task, message: hear(numbers[task], message))
+        return run_tasks(tasks, at_once, lambda task, message: forward(numbers[task], message))
 
     def on_cluster(
-        self, numbers: Sequence[int], hear: Callable[[int, Mapping[str, Any]], None], warn: Callable[[str], object]
+        self, numbers: Sequence[int], forward: Callable[[int, Mapping[str, Any]], None], warn: Callable[[str], object]
     ) -> list[dict[str, Any]]:
         """These replicates, or the parts of each, on the cluster that was joined."""
         if self.trainer.in_parts:
             each = cluster.spread(warn)
-            return [self.kept(number, self.fitted(number, 1, partial(hear, number), each)) for number in numbers]
+            return [self.kept(number, self.fitted(number, 1, partial(forward, number), each)) for number in numbers]
         results = []
         far = cluster.in_order(lambda: self.fitted_far, numbers, warn)
         for number, (messages, replicate) in zip(numbers, far, strict=True):
             for event in messages:
-                hear(number, event)
+                forward(number, event)
             results.append(self.kept(number, replicate))
         return results
 
@@ -304,12 +303,12 @@ def fit_replicates(
         start = dict.fromkeys(names, 1.0)
     fits = _Fits(trainer, parts, start, random_init, (trainer.metric, *others), run.folder)
 
-    def hear(number: int, message: Mapping[str, Any]) -> None:
+    def forward(number: int, message: Mapping[str, Any]) -> None:
         run.tell(Event.restored(message).within(replicate=number + 1))
 
     results = {number: fits.finished(number) for number in range(replicates)}
     missing = [number for number, replicate in results.items() if replicate is None]
-    fitted = fits.on_cluster(missing, hear, run.warn) if on_cluster else fits.here(missing, hear)
+    fitted = fits.on_cluster(missing, forward, run.warn) if on_cluster else fits.here(missing, forward)
     results |= dict(zip(missing, fitted, strict=True))
     known_before = start is not None or all(pool.is_lists for pool in parts.values())
     before = fits.scores(start or {}, trainer.jobs) if known_before else {}

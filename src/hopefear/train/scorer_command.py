@@ -28,8 +28,8 @@ from hopefear.errors import InputError
 from hopefear.formats.lattices import with_features
 from hopefear.formats.listed import Input
 from hopefear.formats.weights import weight_vector
-from hopefear.train.decoder_command import DecoderError, last_words, run_command
-from hopefear.trainers.outer_loop import ListDecoder, Number
+from hopefear.train.decoder_command import DecoderError, error_tail, run_command
+from hopefear.trainers.outer_loop import ListDecoder, Request
 from hopefear.util.files import atomic_write
 
 _PLACEHOLDER = re.compile(r"\{(candidates|sources|scores)\}")
@@ -45,11 +45,11 @@ class ScorerCommand:
     _names: list[str] = field(default_factory=list, compare=False)
 
     def check(self) -> None:
-        """Complain about placeholders before anything runs."""
+        """Raise an InputError for wrong placeholders before anything runs."""
         if "candidates" not in _PLACEHOLDER.findall(self.command):
             raise InputError("the scorer command has no {candidates}: it could not read what to score. Put it in")
 
-    def scored(self, pool: Pool, folder: Path | None = None, who: str = "scorer") -> Pool:
+    def scored(self, pool: Pool, folder: Path | None = None, title: str = "scorer") -> Pool:
         """The lists with the scores as features; the command sees what is new."""
         if not pool.is_lists:
             raise InputError("--scorer-command scores candidates of lists. Get lists of forests by rerank --nbest-out")
@@ -58,10 +58,10 @@ class ScorerCommand:
         sources = {name: pool.source(i) for i, name in enumerate(ids)}
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new:
-            self._score(new, sources, folder, who)
+            self._score(new, sources, folder, title)
         return with_features(pool, self._names, np.array([self._known[key] for key in keys]))
 
-    def _score(self, new: list[tuple[str, str]], sources: Mapping[str, str], folder: Path | None, who: str) -> None:
+    def _score(self, new: list[tuple[str, str]], sources: Mapping[str, str], folder: Path | None, title: str) -> None:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="scoring-", dir=folder)).absolute()
@@ -70,9 +70,9 @@ class ScorerCommand:
                 file.writelines(f"{line}\n" for line in lines)
         line = _PLACEHOLDER.sub(lambda match: shlex.quote(str(work / match[1])), self.command)
         output = "stdout" if "{scores}" in self.command else "scores"
-        run_command(line, work, output, self.timeout, who, "Fix it, then continue with --resume")
+        run_command(line, work, output, self.timeout, title, "Fix it, then continue with --resume")
         if not (work / "scores").exists():
-            raise DecoderError(f"{who}: it ended well but wrote no file {{scores}}. Fix it{last_words(work)}")
+            raise DecoderError(f"{title}: it ended well but wrote no file {{scores}}. Fix it{error_tail(work)}")
         data = Input(work / "scores")
         if len(data.lines) != len(new):
             data.fail(None, f"{len(data.lines)} lines for {len(new)} candidates. Write one per candidate")
@@ -102,17 +102,8 @@ class ScoredDecoder:
     decoder: ListDecoder
     scorer: ScorerCommand
 
-    def decode(
-        self,
-        weights: Mapping[str, float],
-        folder: Path,
-        *,
-        iteration: int = 1,
-        parameters: Mapping[str, Number] | None = None,
-        like: Pool | None = None,
-        label: str = "",
-    ) -> Pool:
-        pool = self.decoder.decode(weights, folder, iteration=iteration, parameters=parameters, like=like, label=label)
-        scored = self.scorer.scored(pool, folder, f"scorer, {label or f'iteration {iteration}'}")
+    def decode(self, weights: Mapping[str, float], folder: Path, request: Request) -> Pool:
+        pool = self.decoder.decode(weights, folder, request)
+        scored = self.scorer.scored(pool, folder, f"scorer, {request.title}")
         most = max((forest.edge_count for forest in scored), default=1)
         return scored.kbest(weight_vector(weights, scored.feature_names), most)

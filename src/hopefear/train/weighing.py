@@ -27,6 +27,7 @@ from hopefear.formats.pool import means_of
 from hopefear.formats.table import Table, TableSpec
 from hopefear.formats.table_pool import PIECE
 from hopefear.metrics import External, Metric
+from hopefear.metrics.external import usual_scale
 from hopefear.runs.session import Session
 from hopefear.trainers.auto import Choice, choose
 from hopefear.trainers.cross_validation import folds_of, out_of_fold
@@ -66,10 +67,7 @@ def _shuffled(begin: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
 
 def scaled(metric: Metric, pool: Pool) -> Metric:
     """The metric; the gain of a mean is brought to about 0 to 1."""
-    if not isinstance(metric, External):
-        return metric
-    largest = float(np.abs(metric.stats(pool)[:, 0]).max()) or 1.0
-    return replace(metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest))
+    return replace(metric, scale=usual_scale(metric.stats(pool)[:, 0])) if isinstance(metric, External) else metric
 
 
 def check(
@@ -126,8 +124,8 @@ def _suspicious(pool: Pool, outcome: Stats) -> tuple[list[str], list[str], int]:
         largest = np.maximum(largest, np.abs(rows).max(axis=0))
         same += len(rows) - len({*map(bytes, np.column_stack([rows, y]))})
     constant = square <= (1e-12 * largest) ** 2 * row
-    told = np.abs(cross) / np.sqrt(np.where(constant, 1.0, square) * aims)
-    leaks = ~constant & (told > 1 - 1e-9)
+    correlation = np.abs(cross) / np.sqrt(np.where(constant, 1.0, square) * aims)
+    leaks = ~constant & (correlation > 1 - 1e-9)
     return [names[j] for j in np.flatnonzero(constant)], [names[j] for j in np.flatnonzero(leaks)], same
 
 
@@ -156,7 +154,7 @@ class Weighing:
             choice = replace(choice, name="equal", why=f"{choice.why}; but learning did harm")
         self.update(text="fit")
         estimator = ESTIMATORS[choice.name]
-        whole = self.out_of_fold(self.by(estimator))
+        full = self.out_of_fold(self.by(estimator))
         chance, beats_chance = self.chance(chosen)
         result = Weighed(
             chosen=choice.name,
@@ -179,8 +177,8 @@ class Weighing:
             groups=len(self.pool),
             candidates=int(self.pool.row_begin()[-1]),
             compared=choice.scores,
-            curve=self.curve(estimator, whole, equal),
-            without=self.without(estimator, whole),
+            curve=self.curve(estimator, full, equal),
+            without=self.without(estimator, full),
             warnings=list(warnings),
             means=means_of(self.pool),
         )
@@ -208,7 +206,7 @@ class Weighing:
         return approximate_randomization(ours, theirs, self.metric, SAMPLES, self.seed, self.jobs)
 
     def gain(self, test: Comparison) -> float:
-        return test.delta if self.metric.higher_is_better else -test.delta
+        return self.metric.sign * test.delta
 
     def verdict_of(self, test: Comparison, level: float = CERTAIN) -> bool | None:
         """Better, worse, or cannot tell."""
@@ -221,7 +219,7 @@ class Weighing:
         return Measured(interval.score, interval.low, interval.high)
 
     def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:
-        """What a random candidate scores, and whether the chosen ones do better; None of whole orders.
+        """The score of a random candidate, and whether the chosen ones score better; None for whole orders.
 
         The choices of one fold depend on the outcomes of the others, which the randomisation does not know: where no
         score tells anything it says "better" in 3.9 percent of draws instead of 2.5. So half the level is asked for.
@@ -232,20 +230,20 @@ class Weighing:
         drawn = (np.add.reduceat(rows, begin[:-1]) / np.diff(begin)[:, None])[self.seen]
         return self.measured(drawn), self.verdict_of(self.compare(chosen, drawn), CERTAIN / 2)
 
-    def curve(self, estimator: Estimator, whole: Stats, equal: Stats) -> list[Point]:
+    def curve(self, estimator: Estimator, full: Stats, equal: Stats) -> list[Point]:
         """How the chosen way does when it learns from fewer groups."""
         most = len(self.pool) - len(self.folds[0])
         sizes = sorted({max(8, most // part) for part in (8, 4, 2) if most // part < most})
         points = []
         for size in [*sizes, most]:
             self.update(text=f"learning curve, {size} groups")
-            stats = self.out_of_fold(self.by(estimator), size) if size < most else whole
+            stats = self.out_of_fold(self.by(estimator), size) if size < most else full
             test = self.compare(stats, equal)
             points.append(Point(size, test.score_a, self.gain(test), test.p))
         return points
 
-    def without(self, estimator: Estimator, whole: Stats) -> list[Left]:
-        """What each score adds: the chosen way without it, on groups that were not learnt from."""
+    def without(self, estimator: Estimator, full: Stats) -> list[Left]:
+        """The loss without each score: the chosen estimator without it, on groups that it did not learn from."""
         names = self.pool.feature_names
         if len(names) < 2 or len(names) > MANY:
             return []
@@ -253,6 +251,6 @@ class Weighing:
         for feature in names:
             self.update(text=f"without {feature}")
             how = replace(self.how, without=frozenset({feature}))
-            test = self.compare(whole, self.out_of_fold(self.by(estimator, how)))
+            test = self.compare(full, self.out_of_fold(self.by(estimator, how)))
             drops.append(Left(feature, self.gain(test), test.p))
         return drops

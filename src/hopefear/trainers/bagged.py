@@ -56,7 +56,7 @@ class Bagged(CandidateTrainer):
 
     @classmethod
     def around(cls, trainer: CandidateTrainer, bag: int) -> Bagged:
-        """So many fits of this trainer, with its metric, seed and threads."""
+        """Bagging of ``bag`` fits of this trainer, with its metric, seed and threads."""
         return cls(of=trainer, bag=bag, metric=trainer.metric, seed=trainer.seed, jobs=trainer.jobs)
 
     def fit(self, data: Any, initial: Any = None, *, run: Session | None = None, **columns: Any) -> Result:

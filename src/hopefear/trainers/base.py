@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.errors import ArgumentError, InputError
+from hopefear.errors import ArgumentError, InputError, OptionError
 from hopefear.formats.weights import read_weights, weight_vector
 from hopefear.metrics import Metric
 from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
-from hopefear.util.messages import suggestion
+from hopefear.util.messages import listed, suggestion
 
 #: Fields with options of their own on the command line.
 ELSEWHERE = ("metric", "seed", "jobs", "learners")
@@ -43,14 +43,16 @@ Vector = NDArray[np.float64]
 Places = NDArray[np.int32]
 
 
-def option(default: Any, help: str, *, paper: Any = None, least: float | None = None) -> Any:
-    """A field with what ``hopefear trainers`` says of it: what it means, the paper's value, the least legal value."""
-    return field(default=default, metadata={"help": help, "paper": paper, "least": least})
+def option(
+    default: Any, help: str, *, paper: Any = None, least: float | None = None, choices: Sequence[str] = ()
+) -> Any:
+    """A field with its help and the paper's value, which ``hopefear trainers`` prints, and its legal values."""
+    return field(default=default, metadata={"help": help, "paper": paper, "least": least, "choices": choices})
 
 
 @dataclass(frozen=True)
 class Result(Scoring):
-    """What training gave.
+    """The result of training.
 
     >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
     >>> result = hf.Kbmira(passes=10).fit(pool, "data/initial.txt")
@@ -65,7 +67,7 @@ class Result(Scoring):
     seconds: float
     epoch: int | None = None  # the one these weights are from; 0: the initial ones were best
     initial: Mapping[str, float] = field(default_factory=dict)  # the weights it began with
-    details: dict[str, Any] = field(default_factory=dict)  # what only this trainer has to say
+    details: dict[str, Any] = field(default_factory=dict)  # figures of this trainer
     warnings: list[str] = field(default_factory=list)  # one line each
     file: Path | None = None  # where the weights lie, if they are too many to be kept in memory
 
@@ -87,7 +89,7 @@ _KINDS = {"int": (numbers.Integral, "whole number"), "float": (numbers.Real, "nu
 
 
 class _Docs:
-    """The docstring of a trainer, with its options: ``help(hf.Mert)`` says what the fields know of themselves."""
+    """The docstring of a trainer, with its options from the fields: ``help(hf.Mert)`` prints them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -97,27 +99,27 @@ class _Docs:
             return self.text
         first, _, example = inspect.cleandoc(self.text).partition("\n\n")
         lines = [first, "", f"{owner.what} ({owner.paper}).", "", *([example, ""] if example else []), "Options:", ""]
-        for each in fields(owner):
-            default = "" if each.default is MISSING else f" [{each.default!r}]"
-            paper = each.metadata.get("paper")
+        for declared in fields(owner):
+            default = "" if declared.default is MISSING else f" [{declared.default!r}]"
+            paper = declared.metadata.get("paper")
             source = "" if paper is None else f"; the paper: {paper}"
-            text = f"{each.name}: {each.metadata.get('help', '')}{default}{source}"
+            text = f"{declared.name}: {declared.metadata.get('help', '')}{default}{source}"
             lines += textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
         return "\n".join(lines)
 
 
-def _default(each: dataclasses.Field[Any]) -> Any:
+def _default(declared: dataclasses.Field[Any]) -> Any:
     """The default of a field."""
-    return each.default_factory() if each.default_factory is not MISSING else each.default
+    return declared.default_factory() if declared.default_factory is not MISSING else declared.default
 
 
 class _ByName(ABCMeta):
-    """Makes objects from options by name, and says which there are."""
+    """Makes objects from options by name; an unknown name is an error that suggests the nearest one."""
 
     if not TYPE_CHECKING:  # the constructors have the types
 
         def __call__(cls, *given, **options):
-            known = [each.name for each in fields(cls)] if dataclasses.is_dataclass(cls) else []
+            known = [declared.name for declared in fields(cls)] if dataclasses.is_dataclass(cls) else []
             if wrong := next((name for name in options if known and name not in known), None):
                 raise ArgumentError(f"{cls.__name__}() has no option {wrong!r}.{suggestion(wrong, known)}")
             if given and known:
@@ -140,7 +142,7 @@ class Trainer(metaclass=_ByName):
     what: ClassVar[str]  # the objective in a line, and how it is pursued
     learns_from: ClassVar[str]  # candidates or model: where the command line has it, tune or train
     spaces: ClassVar[tuple[str, ...]]
-    family: ClassVar[str] = "model"  # how hopefear train goes about it: candidates, online, blocks; or any other model
+    family: ClassVar[str] = "model"  # how hopefear train runs it: candidates, online, blocks; or any other model
 
     seed: int = option(1, "random seed (--seed)", least=0)
     jobs: int = option(0, "threads, 0 for all cores; does not change the result (--jobs)", least=0)
@@ -153,17 +155,19 @@ class Trainer(metaclass=_ByName):
             cls.__doc__ = _Docs(text)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            least, value = each.metadata.get("least"), getattr(self, each.name)
-            kind, word = _KINDS.get(str(each.type), (object, ""))
+        for declared in fields(self):
+            least, value = declared.metadata.get("least"), getattr(self, declared.name)
+            kind, word = _KINDS.get(str(declared.type), (object, ""))
             if not isinstance(value, kind):
-                raise InputError(f"trainer {self.name}: {each.name} is a {word}, not {value!r}")
+                raise InputError(f"trainer {self.name}: {declared.name} is a {word}, not {value!r}")
             if least is not None and not value >= least:
-                raise InputError(f"trainer {self.name}: {each.name} must be at least {least:g}, not {value}")
+                raise InputError(f"trainer {self.name}: {declared.name} must be at least {least:g}, not {value}")
+            if (choices := declared.metadata.get("choices")) and value not in choices:
+                raise OptionError(f"trainer {self.name}: {declared.name} must be {listed(choices, 'or')}, not {value}")
 
     def __repr__(self) -> str:
-        changed = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
-        defaults = {each.name: _default(each) for each in fields(self)}
+        changed = {declared.name: getattr(self, declared.name) for declared in fields(self) if declared.repr}
+        defaults = {declared.name: _default(declared) for declared in fields(self)}
         options = [f"{name}={value!r}" for name, value in changed.items() if value != defaults[name]]
         return f"{type(self).__name__}({', '.join(options)})"
 
@@ -176,7 +180,7 @@ class Trainer(metaclass=_ByName):
 
     def options(self) -> dict[str, Any]:
         """The options as plain values, for records."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {declared.name: getattr(self, declared.name) for declared in fields(self)}
 
     def described(self) -> dict[str, Any]:
         """The trainer as ``run.json`` has it. Threads and seeds are not part of it."""
@@ -215,7 +219,7 @@ def prepared(pool: Pool) -> tuple[Pool, Places | None]:
 
 
 def refuse_equal(pool: Pool, stats: Vector, metric: Metric) -> None:
-    """Complain if nothing tells the candidates of any sentence apart."""
+    """Raise an InputError if all candidates of every sentence have the same statistics."""
     begin = pool.row_begin()
     for some in range(0, len(pool), 1000):  # not all at once: lists may be larger than memory
         part = begin[some : some + 1001]
@@ -229,7 +233,7 @@ def refuse_equal(pool: Pool, stats: Vector, metric: Metric) -> None:
 
 
 def start_vector(names: Sequence[str], initial: Mapping[str, float]) -> Vector:
-    """Initial weights over these features; complains about weights that cannot be meant."""
+    """Initial weights over these features; an InputError if they are not finite, or name none of the features."""
     w = weight_vector(initial, names)
     if not np.all(np.isfinite(w)):
         raise InputError("an initial weight is NaN or infinite")

@@ -33,7 +33,7 @@ def folds_of(groups: int, count: int, seed: int) -> list[Indices]:
 
 
 def sample_of(pool: Pool, count: int, seed: int) -> Pool:
-    """So many groups, drawn by the seed."""
+    """A random sample of ``count`` groups, by the seed."""
     return pool.subset(np.sort(np.random.default_rng([seed, 23]).permutation(len(pool))[:count]))
 
 
@@ -64,7 +64,7 @@ def out_of_folds(
     each: Each = map,
     say: Say = silent,
 ) -> list[NDArray[np.float64]]:
-    """The same for several ways to fit.
+    """``out_of_fold`` for several ways to fit.
 
     ``each``: where fits are made. ``say`` is called with the next way to fit, before it is waited for.
     """

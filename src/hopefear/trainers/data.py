@@ -65,14 +65,14 @@ class Corpus:
 
 
 class Decoder(Protocol):
-    """What is asked of a decoder. ``hopefear.decode`` has two."""
+    """A decoder; ``hopefear.decode`` has two."""
 
     @property
     def model(self) -> Any: ...
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What decides its translations, next to the model and the weights."""
+        """The settings that decide its translations, in addition to the model and the weights."""
 
     @property
     def dense_names(self) -> list[str]:
@@ -123,7 +123,7 @@ class Task:
         w = weights
         if isinstance(w, Mapping):
             names = self.decoder.feature_names
-            if not set(names).issuperset(w):  # blocks, whose features nobody lists
+            if not set(names).issuperset(w):  # blocks, whose features are not listed
                 return Translations.of(self.decoder, self.dev, w, jobs)
             w = weight_vector(w, names)
         key = hashlib.sha256(np.ascontiguousarray(w).tobytes()).digest()
@@ -134,7 +134,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Translations:
-    """What a decoder made of a corpus, in tokens, and BLEU's statistics of it."""
+    """The translations of a corpus, in tokens, with BLEU's statistics."""
 
     texts: list[str]
     stats: Vector

@@ -37,7 +37,7 @@ ORDERS = {"restarts": 0, "kicks": 0, "passes": 3}  # of mert on whole orders: a 
 
 @dataclass(frozen=True)
 class Fitting:
-    """What a fit needs besides the groups."""
+    """The options of a fit."""
 
     metric: Metric
     seed: int = 1

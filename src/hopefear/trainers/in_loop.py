@@ -1,4 +1,4 @@
-"""A batch trainer in a loop around a decoder of ours: decode, learn from all candidates so far, decode again.
+"""A batch trainer in a loop around our own decoder: decode, learn from all candidates so far, decode again.
 
 The loop is that of ``outer_loop.py``; the decoder is ours in place of a command. With development data the
 iteration whose weights translate it best is chosen (Chiang 2012, section 7, chooses MERT's iterations so).
@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from hopefear._core import Pool, merged, set_references
-from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online.base import initial_weights
-from hopefear.trainers.outer_loop import Looped, OuterLoop
+from hopefear.trainers.outer_loop import Looped, OuterLoop, Request
 from hopefear.util import cluster
 
 BLOCK = 64  # sentences that a task of a cluster decodes
@@ -29,7 +28,7 @@ BLOCK = 64  # sentences that a task of a cluster decodes
 
 @dataclass(frozen=True)
 class ModelDecoder:
-    """A decoder of ours where the outer loop expects a command: lists of the k best, with references."""
+    """Our own decoder where the outer loop expects a command: lists of the k best, with references."""
 
     decoder: Decoder
     corpus: Corpus
@@ -38,7 +37,7 @@ class ModelDecoder:
     on_cluster: bool = False  # the one that was joined
     warn: Callable[[str], object] = lambda text: None
 
-    def decode(self, weights: Mapping[str, float], folder: Path, **unused: Any) -> Pool:
+    def decode(self, weights: Mapping[str, float], folder: Path, request: Request) -> Pool:
         if self.on_cluster:
             return self._far(weights)
         lists = self.decoder.kbest(self.corpus.lines, self.k, distinct=True, weights=weights, jobs=self.jobs)
@@ -50,7 +49,7 @@ class ModelDecoder:
         return pool
 
     def _far(self, weights: Mapping[str, float]) -> Pool:
-        """The same lists, decoded in blocks wherever there is a core. Weights travel once per decoding and machine."""
+        """The same lists, decoded in blocks on the cluster. Weights are sent once per decoding and machine."""
         prepare = partial(_lists, self.decoder.opener(), dict(weights), self.k)
         blocks = [(first, self.corpus.lines[first : first + BLOCK]) for first in range(0, len(self.corpus), BLOCK)]
         pools = list(cluster.in_order(prepare, blocks, self.warn))
@@ -123,8 +122,7 @@ class InLoop(Trainer):
         if dev is not None:
             made = Translations.of(decoder, dev, decoded.weights, self.jobs)
             record |= {"score": made.score, "length_ratio": made.length_ratio}
-            figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
-            run.tell(Epoch(epoch, made.score, figures))
+            run.epoch(record)
         return record
 
 

@@ -59,19 +59,24 @@ def looping(kind: type[Trainer], options: Mapping[str, Any], **more: Any) -> Bat
     return kind(**{**LOOP_DEFAULTS.get(kind.name, {}), **options, **more})
 
 
-class ListDecoder(Protocol):
-    """What is in the loop: a ``DecoderCommand``, or a decoder in this process."""
+@dataclass(frozen=True)
+class Request:
+    """The options of a decoding."""
 
-    def decode(
-        self,
-        weights: Mapping[str, float],
-        folder: Path,
-        *,
-        iteration: int = 1,
-        parameters: Mapping[str, Number] | None = None,
-        like: Pool | None = None,
-        label: str = "",
-    ) -> Pool:
+    iteration: int = 1
+    parameters: Mapping[str, Number] = field(default_factory=dict)  # of the decoder
+    like: Pool | None = None  # an earlier decoding, whose sentences must come again
+    label: str = ""  # of the decoding in messages; by default its iteration
+
+    @property
+    def title(self) -> str:
+        return self.label or f"iteration {self.iteration}"
+
+
+class ListDecoder(Protocol):
+    """The decoder of a loop: a ``DecoderCommand``, or a decoder in this process."""
+
+    def decode(self, weights: Mapping[str, float], folder: Path, request: Request) -> Pool:
         """The candidates of the tuning set under some weights."""
         ...
 
@@ -89,7 +94,7 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Looped:
-    """What the loop gave."""
+    """The result of the loop."""
 
     best: Decoding
     decoded: list[Decoding]
@@ -142,11 +147,11 @@ class OuterLoop:
         number = 1
         while True:
             step = folder / f"iteration-{number}"
-            now, lists = self._decode(step, number, weights, parameters, lists)
-            decoded.append(now)
-            history.append({"epoch": number, "score": now.scores["dev"], **_figures(now)})
-            run.tell(Decoded(number, now.scores["dev"], _figures(now)))
-            if now.new == 0:
+            decoding, lists = self._decode(step, number, weights, parameters, lists)
+            decoded.append(decoding)
+            history.append({"epoch": number, "score": decoding.scores["dev"], **_figures(decoding)})
+            run.tell(Decoded(number, decoding.scores["dev"], _figures(decoding)))
+            if decoding.new == 0:
                 stopped = "nothing new in the last decoding"
                 break
             if number > self.iterations:
@@ -167,8 +172,7 @@ class OuterLoop:
                 break
             number += 1
         eligible = decoded[1:] if learnt_only and len(decoded) > 1 else decoded
-        sign = 1 if self.metric.higher_is_better else -1
-        best = max(eligible, key=lambda decoding: sign * decoding.scores["dev"])  # the earliest of equals
+        best = max(eligible, key=lambda decoding: self.metric.sign * decoding.scores["dev"])  # the earliest of equals
         return Looped(best, decoded, history, stopped, warnings)
 
     def _decode(
@@ -185,16 +189,16 @@ class OuterLoop:
         if known is None:
             step.mkdir(parents=True, exist_ok=True)
             write_weights(weights, step / "weights.txt")
-            like = before[-1] if before else None
-            own = self.decoder.decode(weights, step, iteration=number, parameters=parameters, like=like)
+            request = Request(number, parameters or {}, before[-1] if before else None)
+            own = self.decoder.decode(weights, step, request)
             need_references(own, self.metric)
             write_forests(own, lists)
         else:
             own = read_forests(lists)
-        both = [*before, _core.merged([own])]
-        every = _joined(both)
-        new = _size(every) - (_size(_joined(before)) if before else 0)
-        recent_lists = both[-self.recent :] if self.recent else [every]
+        lists_so_far = [*before, _core.merged([own])]
+        candidates = _joined(lists_so_far)
+        new = _size(candidates) - (_size(_joined(before)) if before else 0)
+        recent_lists = lists_so_far[-self.recent :] if self.recent else [candidates]
         if known is None:
             known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
             checkpoint.save(step / "decoded.json", known)
@@ -242,11 +246,11 @@ class OuterLoop:
                     result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
-            def hear(_: int, message: Mapping[str, Any]) -> None:
+            def forward(_: int, message: Mapping[str, Any]) -> None:
                 run.tell(Event.restored(message).within(iteration=number))
 
-            # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
-            result = run_tasks([task], 1, hear)[0]
+            # In its own process, so that Ctrl-C works while the compiled core is running.
+            result = run_tasks([task], 1, forward)[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
             known = {"score": result["score"], "moved": _moved(weights or {}, learnt), "warnings": result["warnings"]}
@@ -255,7 +259,7 @@ class OuterLoop:
         return {**known, "weights": read_weights(step / "learnt.txt")}
 
     def candidates(self, folder: Path, decodings: int) -> Pool:
-        """What is learnt from after so many decodings."""
+        """The candidates that are learnt from after ``decodings`` decodings."""
         first = max(0, decodings - self.recent) if self.recent else 0
         return _core.merged([self.decoding(folder, k + 1) for k in range(first, decodings)])
 
@@ -265,7 +269,7 @@ class OuterLoop:
 
 
 def _joined(lists: list[Pool]) -> Pool:
-    """One pool of several, without duplicates. None has duplicates of its own."""
+    """One pool of several without duplicates; each of them has none."""
     return lists[0] if len(lists) == 1 else _core.merged(lists)
 
 
@@ -274,9 +278,9 @@ def _size(pool: Pool) -> int:
     return int(pool.row_begin()[-1])
 
 
-def _figures(now: Decoding) -> dict[str, Any]:
-    parts = {part: score for part, score in now.scores.items() if part != "dev"}
-    return {**parts, "candidates": now.candidates, "new": now.new}
+def _figures(decoding: Decoding) -> dict[str, Any]:
+    parts = {part: score for part, score in decoding.scores.items() if part != "dev"}
+    return {**parts, "candidates": decoding.candidates, "new": decoding.new}
 
 
 def _moved(old: Mapping[str, float], new: Mapping[str, float]) -> float:

@@ -73,10 +73,10 @@ def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     """The trainer of this name for candidates or for a model; if it is for one only, and either will do, that one."""
     known = _named(name)
     if not known:
-        mine = [each.name for each in _all() if learns_from in (None, each.learns_from)]
+        mine = [kind.name for kind in _all() if learns_from in (None, kind.learns_from)]
         names = ", ".join(dict.fromkeys(mine))
         raise OptionError(f"there is no trainer {name!r}.{suggestion(name, mine)} There are: {names}.")
-    fitting = [each for each in known if learns_from in (None, each.learns_from)]
+    fitting = [kind for kind in known if learns_from in (None, kind.learns_from)]
     if not fitting:
         raise OptionError(f"{name} learns while a model translates. Use: hopefear train MODEL --trainer {name}")
     return fitting[-1]
@@ -99,9 +99,9 @@ def own_options(trainer: object) -> dict[str, Any]:
 
 def settable(trainer: type[Trainer]) -> dict[str, dataclasses.Field[Any]]:
     """The options that ``--set`` takes, the trainer's own first."""
-    fields = [each for each in dataclasses.fields(trainer) if each.name not in ELSEWHERE]
+    fields = [declared for declared in dataclasses.fields(trainer) if declared.name not in ELSEWHERE]
     own = set(vars(trainer).get("__annotations__", {}))
-    return {each.name: each for each in sorted(fields, key=lambda each: each.name not in own)}
+    return {declared.name: declared for declared in sorted(fields, key=lambda declared: declared.name not in own)}
 
 
 def options_from(trainer: type[Trainer], given: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:

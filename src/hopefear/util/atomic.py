@@ -46,9 +46,9 @@ def atomic_file(path: PathLike) -> Iterator[Path]:
     with _aside(path, _new_file) as (path, aside, _):
         yield aside
         aside.chmod(path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
-        _sync(aside)
+        sync(aside)
         aside.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
 
 
 @contextmanager
@@ -62,13 +62,13 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
         new = aside / "new"
         new.mkdir()
         yield new
-        for each in [*new.iterdir(), new]:
-            _sync(each)
+        for entry in [*new.iterdir(), new]:
+            sync(entry)
         if path.exists():
             _exchange(path, aside, left, set(ours(path)))
         else:
             new.rename(path)
-        _sync(path.parent)
+        sync(path.parent)
 
 
 @contextmanager
@@ -162,7 +162,8 @@ def _named(path: Path, given: str) -> Iterator[None]:
         raise type(error)(error.errno, error.strerror, name) from None
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Return when a file or the entries of a folder are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

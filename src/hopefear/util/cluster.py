@@ -33,7 +33,7 @@ _SPREAD = _TASK | {"scheduling_strategy": "SPREAD"}  # by default Ray fills the 
 
 
 class Each(Protocol):
-    """As ``map``: the results of a function for some items, in order."""
+    """Like ``map``: the results of a function for some items, in order."""
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
@@ -51,7 +51,7 @@ def connect(address: str, cpus: int = 0) -> bool:
         return False
     quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     if address not in ("auto", "local"):
-        _knock(address)
+        _check_reachable(address)
         ray.init(address=address, **quiet)
         return True
     if address == "auto":
@@ -80,7 +80,7 @@ def joined(address: str, cpus: int = 0) -> Iterator[None]:
             ray.shutdown()
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Fail at once if there is no cluster: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
@@ -119,7 +119,7 @@ def in_order(
             under_way.append(task.remote(key, box, *([part for part, _ in item] if places else [item])))
         if not under_way:
             return
-        yield _taken(under_way.popleft(), warn)
+        yield _result_of(under_way.popleft(), warn)
 
 
 def spread(warn: Callable[[str], object] = lambda text: None) -> Each:
@@ -147,7 +147,7 @@ def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
 def first_ended(places: Sequence[Any], warn: Callable[[str], object] = lambda text: None) -> tuple[Any, Any]:
     """One of the places of ``begun`` where the result has come, and the result."""
     index = _first(places, warn, LONG_PATIENCE)
-    return index, _taken(index, warn)
+    return index, _result_of(index, warn)
 
 
 def scattered(
@@ -156,7 +156,7 @@ def scattered(
     parts: int,
     warn: Callable[[str], object] = lambda text: None,
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """As in_order, for work that gives one small thing and ``parts`` large ones, which stay where they were made.
+    """Like in_order, for work with one small result and ``parts`` large ones, which stay where they were made.
 
     What comes back for these are their places in the cluster's store, for ``in_order``. Ray writes them to disk where
     memory is short, and makes those again that were lost with a machine.
@@ -168,11 +168,11 @@ def scattered(
     under_way: list[Any] = [task.remote(key, box, item, parts) for item in items]
     for first, *rest in under_way:
         # A place keeps what its part is made from, which Ray would drop with the last reference to it.
-        yield _taken(first, warn), [(entry, box) for entry in rest]
+        yield _result_of(first, warn), [(entry, box) for entry in rest]
 
 
 def total_cores() -> float:
-    """Of all machines of the cluster."""
+    """The number of cores of the cluster."""
     return _cores("cluster_resources")
 
 
@@ -198,7 +198,7 @@ def _first(places: Sequence[Any], warn: Callable[[str], object], patience: float
     return ready[0]
 
 
-def _taken(future: Any, warn: Callable[[str], object]) -> Any:
+def _result_of(future: Any, warn: Callable[[str], object]) -> Any:
     import ray
 
     _first([future], warn, PATIENCE)
@@ -212,7 +212,7 @@ def _taken(future: Any, warn: Callable[[str], object]) -> Any:
     return value
 
 
-_prepared: dict[str, Callable[[Any], Any]] = {}  # of this worker process: the work at hand
+_prepared: dict[str, Callable[[Any], Any]] = {}  # of this worker process: the current work
 
 
 def _work(key: str, box: list[Any], item: Any) -> tuple[str, Any]:
@@ -225,7 +225,7 @@ def _work(key: str, box: list[Any], item: Any) -> tuple[str, Any]:
             _prepared[key] = ray.get(box[0])()
         return _prepared[key](item)
 
-    return _told(done)
+    return _outcome(done)
 
 
 def _gather(key: str, box: list[Any], *parts: Any) -> tuple[str, Any]:
@@ -237,10 +237,10 @@ def _alone(do: Callable[[Callable[[], Any]], Any], what: bytes) -> tuple[str, An
     """On a worker."""
     from ray import cloudpickle
 
-    return _told(lambda: do(lambda: cloudpickle.loads(what)))
+    return _outcome(lambda: do(lambda: cloudpickle.loads(what)))
 
 
-def _told(work: Callable[[], Any]) -> tuple[str, Any]:
+def _outcome(work: Callable[[], Any]) -> tuple[str, Any]:
     """A result, or what the user did wrong."""
     try:
         return "done", work()
@@ -269,8 +269,8 @@ def unpacked(files: Mapping[str, Any], name: str) -> Iterator[Path]:
     with scratch_folder(Path(tempfile.gettempdir()) / f"hopefear-{name}") as aside:
         folder = aside / "new"
         folder.mkdir()
-        for each, reference in files.items():
-            (folder / each).write_bytes(ray.get(reference))
+        for file, reference in files.items():
+            (folder / file).write_bytes(ray.get(reference))
         yield folder
 
 

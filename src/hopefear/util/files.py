@@ -8,8 +8,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -113,7 +113,7 @@ def _pieces(path: PathLike, utf16: bool = False) -> Iterator[bytes]:
 
 
 def refuse_links(path: PathLike, cure: str) -> None:
-    """Complains about a link here or below, of a folder that we write into by names of our own: archives hold links."""
+    """Raise an InputError for a symbolic link here or below: an unpacked archive may have links."""
     folders = ((root, [*folders, *files]) for root, folders, files in os.walk(path))
     names = (os.path.join(root, name) for root, inside in folders for name in inside)  # noqa: PTH118
     if linked := next((name for name in (os.fspath(path), *names) if Path(name).is_symlink()), None):
@@ -156,7 +156,7 @@ def _open_raw(path: PathLike) -> Iterator[BinaryIO | Far]:
 
 
 def is_plain(path: PathLike) -> bool:
-    """Whether a path is a file that can be mapped as it is. Of one that cannot be opened, a reader will say why."""
+    """Whether a path is an unpacked file, which can be mapped. False if it cannot be opened: a reader reports why."""
     try:
         if not Path(path).is_file():
             return False
@@ -167,7 +167,7 @@ def is_plain(path: PathLike) -> bool:
 
 
 def packed_in_name_only(path: PathLike) -> str:
-    """The ending of a name that says packed, of a file that is not; else nothing."""
+    """The suffix of a file whose name says that it is packed, but whose content is not; else an empty string."""
     ending = Path(path).suffix
     return ending if ending in PACKED and is_plain(path) else ""
 
@@ -355,8 +355,19 @@ def _packer(file: IO[bytes], suffix: str) -> Any:
     return zstandard.ZstdCompressor(level=3).stream_writer(file, closefd=False)
 
 
+@contextmanager
+def files_together(paths: Mapping[str, Path], overwrite: bool) -> Iterator[dict[str, IO[Any]]]:
+    """Text files by name, of one new or old folder, which all appear when the block ends well."""
+    if not overwrite and (old := next((path for path in paths.values() if path.exists()), None)):
+        raise InputError(f"{old}: exists already. Take another --out, or add --overwrite")
+    for path in paths.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(atomic_write(path)) for name, path in paths.items()}
+
+
 def same_file(path: PathLike, target: PathLike) -> None:
-    """The same file at another place too: a second name of it, or a copy where a file cannot have two."""
+    """Make a hard link to a file, or a copy where the file system has no hard links."""
     try:
         Path(target).hardlink_to(path)
     except OSError:

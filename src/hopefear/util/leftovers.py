@@ -48,7 +48,7 @@ class LeftOver:
 
     @property
     def mark(self) -> bytes:
-        """What the mark in the folder says: a copy of the folder has another inode, and is not ours."""
+        """The content of the mark in the folder: a copy of the folder has another inode, and is not ours."""
         return os.fsencode(f"{os.fstat(self.lock).st_ino} {self.name}\n")
 
     def sign(self) -> None:
@@ -189,7 +189,7 @@ def sweep(folder: str | os.PathLike[str], deep: bool = False) -> None:
     for _, folders, files, descriptor in os.fwalk(folder):  # does not follow links
         for name in [*folders, *files]:
             if _NAME.fullmatch(name):
-                with suppress(OSError, RecursionError):  # gone, locked by who is writing it, or not ours to remove
+                with suppress(OSError, RecursionError):  # gone, locked by its writer, or not ours to remove
                     left = locked(descriptor, name, surely=True)
                     try:
                         left.remove()

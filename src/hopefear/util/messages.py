@@ -18,6 +18,12 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """``a, b and c``."""
+    *most, last = names
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
     import difflib

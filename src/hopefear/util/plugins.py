@@ -44,7 +44,7 @@ def _any_plugin() -> bool:
 
 
 def load(group: str, name: str, kind: type[Any] = object) -> Any:
-    """What an entry point stands for; a class must be derived from ``kind``."""
+    """The object of an entry point; a class must be derived from ``kind``."""
     point = entry_points(group)[name]
     package = point.dist.name if point.dist is not None else point.value
     try:

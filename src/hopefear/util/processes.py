@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def die_with(parent: int) -> None:
-    """Kill this process when its parent dies, so that no orphan goes on working. Linux only."""
+    """Kill this process when its parent dies, so that no orphan is left. Linux only."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:
@@ -82,19 +82,21 @@ def cores() -> int:
 
 
 def run_tasks(
-    tasks: Sequence[Task], jobs: int = 0, hear: Callable[[int, dict[str, Any]], object] = lambda task, message: None
+    tasks: Sequence[Task],
+    jobs: int = 0,
+    on_message: Callable[[int, dict[str, Any]], object] = lambda task, message: None,
 ) -> list[dict[str, Any]]:
-    """The results of all tasks, ``jobs`` of them at a time (0: one per core). ``hear`` gets what task i says meanwhile.
+    """The results of all tasks, ``jobs`` of them at a time (0: one per core).
 
-    The first task that fails ends the others, and its error is raised here.
+    ``on_message`` gets the messages of task i. The first task that fails ends the others, and its error is raised here.
     """
     jobs = max(1, min(jobs or cores(), len(tasks)))
     if not FORKS:
-        return [task(lambda message, i=i: hear(i, message)) for i, task in enumerate(tasks)]  # type: ignore[misc]
+        return [task(lambda message, i=i: on_message(i, message)) for i, task in enumerate(tasks)]  # type: ignore[misc]
     results: dict[int, dict[str, Any]] = {}
     waiting = list(range(len(tasks)))[::-1]
     children: dict[int, tuple[int, int]] = {}  # task -> process, pipe
-    heard = [b""] * len(tasks)  # the beginning of a line whose end is still to come
+    partial = [b""] * len(tasks)  # the beginning of a line whose end is still to come
     with selectors.DefaultSelector() as selector:
         try:
             while waiting or children:
@@ -105,11 +107,11 @@ def run_tasks(
                 for key, _ in selector.select():
                     i = key.data
                     data = os.read(key.fd, 1 << 16)
-                    *lines, heard[i] = (heard[i] + data).split(b"\n")
+                    *lines, partial[i] = (partial[i] + data).split(b"\n")
                     for line in lines:
                         kind, value = json.loads(line)
                         if kind == "said":
-                            hear(i, value)
+                            on_message(i, value)
                         elif kind == "done":
                             results[i] = value
                         else:

@@ -21,7 +21,7 @@ class Progressing:
     def __init__(self, label: str, total: int | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.label, self.total, self.text, self.done = label, total, "", 0
         self._clock, self._begun = clock, clock()
-        self.counted = False  # whether the number that is done means something by itself
+        self.counted = False  # whether the number done is meaningful without a total
 
     def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None:
         """``done`` of ``total`` are ready (one more by default); ``text`` is the current state, e.g. a score."""

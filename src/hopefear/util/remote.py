@@ -54,7 +54,7 @@ class Far:
             self._file = self._place.open()
         except FileNotFoundError:  # without the number that an operating system gives it
             raise input_error(self._name, None, "no such file. Check the address") from None
-        except Exception as error:  # each kind of store has faults of its own
+        except Exception as error:  # each kind of store has its own exceptions
             raise input_error(self._name, None, f"cannot be opened ({_reason(error)}). Check the address") from None
         now = self._marks()
         self._first = now if _known is None else _known.setdefault(address, now)
@@ -69,11 +69,11 @@ class Far:
             finding = f"the store broke off after {self._done} bytes ({_reason(error)}). {_AGAIN}"
             raise input_error(self._name, None, finding) from None
         self._done += len(data)
-        whole = self._first.get("size")
+        size_in_store = self._first.get("size")
         if not data and size > 0:
             self._compare(self._marks())
-            if isinstance(whole, int) and whole != self._done:
-                finding = f"the store says that it has {whole} bytes, and gave {self._done}. {_AGAIN}"
+            if isinstance(size_in_store, int) and size_in_store != self._done:
+                finding = f"the store says that it has {size_in_store} bytes, and gave {self._done}. {_AGAIN}"
                 raise input_error(self._name, None, finding)
         return data
 
@@ -82,7 +82,7 @@ class Far:
             self._file.close()
 
     def _marks(self) -> dict[str, Any]:
-        """Nothing, of a store that can say nothing."""
+        """What identifies the version of the file; empty if the store does not report it."""
         with suppress(Exception):
             info = self._place.fs.info(self._place.path)
             marks = {name.lower().replace("-", "").replace("_", ""): value for name, value in info.items()}

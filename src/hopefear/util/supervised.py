@@ -50,7 +50,7 @@ def run_shell(line: str, out: int, err: int, timeout: float | None) -> int | Non
 
 
 def _supervise(line: str, out: int, err: int, life: int, status: int) -> NoReturn:
-    """What the supervisor does. A byte from ``life`` asks it to end the command; its end says that we are gone."""
+    """The supervisor's main function. A byte from ``life`` asks it to end the command; end of file: we are gone."""
     try:
         os.setsid()  # Ctrl-C is not for it
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -71,14 +71,14 @@ def _supervise(line: str, out: int, err: int, life: int, status: int) -> NoRetur
 
 def _keep_only(*files: int) -> list[int]:
     """Close all files but these, which get other numbers; the standard ones lead nowhere."""
-    kept = [fcntl.fcntl(each, fcntl.F_DUPFD, 3) for each in files]
+    kept = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 3) for descriptor in files]
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(null, number)
     first = 3
-    for each in sorted(kept):
-        os.closerange(first, each)
-        first = each + 1
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
     os.closerange(first, os.sysconf("SC_OPEN_MAX"))
     return kept
 
@@ -152,7 +152,7 @@ def _below(ancestor: int) -> list[int]:
 
 
 def _run_group(line: str, out: int, err: int, timeout: float | None) -> int | None:
-    """Where processes cannot be forked: the process group of the command is ended with it."""
+    """``run_shell`` without fork: ends the process group of the command."""
     process = subprocess.Popen(
         line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
     )

@@ -237,7 +237,7 @@ def _span(curves: Sequence[Curve]) -> tuple[float, float]:
 
 
 def _whole_ticks(xs: Sequence[float], most: int) -> list[float]:
-    """Of whole numbers that are few, such as epochs: each of them."""
+    """A tick for every value, if they are few whole numbers, such as epochs; else none."""
     low, high = min(xs), max(xs)
     if any(x != int(x) for x in xs) or not 1 <= high - low <= most:
         return []

@@ -43,7 +43,7 @@ _ZSTD_PIECES = (1 << 8, 1 << 12)  # zstandard cannot bound what comes out, so bo
 
 
 class Source(Protocol):
-    """What packed bytes are read from."""
+    """A source of packed bytes."""
 
     def read(self, size: int, /) -> bytes: ...
 
@@ -71,7 +71,7 @@ class _Ratio:
 
 
 def unpack_ratio() -> float:
-    """How many times as large as the file what is in it may be, if it is large; 0: any. The environment may say."""
+    """The largest ratio of unpacked to packed size of a large file; 0: no limit. An environment variable sets it."""
     value = os.environ.get(RATIO_VARIABLE)
     try:
         ratio = RATIO if value is None else float(value)
@@ -83,7 +83,7 @@ def unpack_ratio() -> float:
 
 
 def check_size(path: str | os.PathLike[str], size: int) -> None:
-    """Complains about a file of any packed kind that has far more in it, ``size`` bytes, than its own size.
+    """Raise an InputError for a packed file that holds far more, ``size`` bytes, than its own size.
 
     Of a zip file, the size of a member is what its header says, and no more of it is unpacked.
     """
@@ -99,7 +99,7 @@ def _too_much(path: str, ratio: float) -> InputError:
 
 
 def unpacked(path: str, file: Source, data: bytes | memoryview, name: str) -> Iterator[bytes]:
-    """What is in a packed file, of which ``data`` has been read already; ``path`` is its name in messages."""
+    """The content of a packed file, of which ``data`` has been read already; ``path`` is its name in messages."""
     import lzma
     import zlib
 

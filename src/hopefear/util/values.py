@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,10 +32,26 @@ def parsed_number(text: str) -> float:
     return float(text)
 
 
+def finite_number(text: str) -> float:
+    """The finite number that a text is; a ValueError if it is none."""
+    value = parsed_number(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not finite")
+    return value
+
+
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:
-    """Complain about a value that is not among the known ones."""
+    """Raise an InputError for a value that is not among the known ones."""
     if value not in known:
         raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+
+
+def package(name: str, what: str, install: str) -> Any:
+    """A package that only some features need, or a line that says how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise InputError(f"{what}. Install it: pip install {install}") from None
 
 
 def value_of(text: str, default: Any, what: str) -> Any:

@@ -50,7 +50,7 @@ def complaint(trainer: Kind, pool: hf.Pool, *, initial: dict[str, float] | None 
 
 
 @every_batch_trainer
-def test_nothing_to_tell_candidates_apart(trainer: Kind) -> None:
+def test_equal_candidates_cannot_be_learnt_from(trainer: Kind) -> None:
     rows = [np.random.default_rng(1).normal(size=(4, 2))] * 3
     pool = list_pool(rows, numbers=[[0.3] * 4, [0.5] * 4, [0.7] * 4])
     assert "same external score" in complaint(trainer, pool, metric=QUALITY)
@@ -210,7 +210,7 @@ def test_a_good_run_has_no_warnings(trainer: BatchTrainer) -> None:
 @pytest.mark.parametrize(
     ("trainer", "most"), [(hf.Kbmira(passes=2), 2), (hf.Pa(iterations=2), 2), (hf.Mert(restarts=1), None)]
 )
-def test_progress_knows_how_many_epochs_there_are(trainer: BatchTrainer, most: int | None) -> None:
+def test_progress_has_the_number_of_epochs(trainer: BatchTrainer, most: int | None) -> None:
     """No more than that are told of; mert tells of more steps than it has starts, so it promises no number."""
     told: list[Event] = []
     trainer.fit(random_pool(2), run=hf.Session(lambda event: told.append(event)))

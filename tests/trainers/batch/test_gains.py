@@ -84,7 +84,7 @@ def test_every_gain_learns(trainer: type[SentenceGain]) -> None:
 
 
 @every_with_gain
-def test_a_gain_that_is_none(trainer: type[SentenceGain]) -> None:
+def test_an_unknown_gain_is_an_error(trainer: type[SentenceGain]) -> None:
     with pytest.raises(
         OptionError, match=f"trainer {trainer.name}: gain must be plus1, linear or background, not best"
     ):
@@ -92,7 +92,7 @@ def test_a_gain_that_is_none(trainer: type[SentenceGain]) -> None:
 
 
 @every_with_gain
-def test_the_option_is_one(trainer: type[SentenceGain]) -> None:
+def test_the_option_has_one_definition(trainer: type[SentenceGain]) -> None:
     field = {each.name: each for each in dataclasses.fields(trainer)}["gain"]
     assert field.default in GAINS
     assert field.metadata["paper"] in GAINS

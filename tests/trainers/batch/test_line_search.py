@@ -150,7 +150,7 @@ def test_an_axis_gives_the_pieces_of_any_line(name: Any) -> None:
             ]
 
 
-def test_one_candidate_is_one_endless_piece() -> None:
+def test_a_single_candidate_has_one_unbounded_piece() -> None:
     pool = list_pool([np.ones((1, 2))], numbers=[[0.25]])
     x, gain = _core.error_surface(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), axis=False)
     assert (x.tolist(), gain.tolist()) == ([-math.inf], [0.25])

@@ -203,7 +203,7 @@ def test_within_variance_is_that_of_numpy() -> None:
     assert _core.within_variance(pool) == pytest.approx(np.mean([h.var(axis=0) for h in lists], axis=0), rel=1e-9)
 
 
-def test_progress_is_told_after_every_ascent_and_recorded_nowhere() -> None:
+def test_progress_is_reported_after_every_ascent_and_not_recorded() -> None:
     heard: list[Event] = []
     result = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), run=hf.Session(heard.append))
     told = [each.text for each in heard if isinstance(each, Progress)]

@@ -59,7 +59,7 @@ def complaint(trainer: Kind, pool: hf.Pool, *, initial: dict[str, float] | None 
 
 
 @every_batch_trainer
-def test_options_that_mean_nothing(trainer: Kind, pool: hf.Pool) -> None:
+def test_meaningless_options_are_errors(trainer: Kind, pool: hf.Pool) -> None:
     assert "no feature is called lm0" in complaint(trainer, pool, frozen="lm0")
     assert "no feature is called nix*" in complaint(trainer, pool, bounds="nix*:0:1")
     assert "feature:lower:upper" in complaint(trainer, pool, bounds="lm=3")
@@ -100,7 +100,7 @@ def test_scaling_of_dense_features_leaves_sparse_ones_alone() -> None:
     assert dense[4:].tolist() == [1.0] * 3
 
 
-def test_nothing_changed_is_the_pool_itself() -> None:
+def test_without_changes_the_pool_is_returned() -> None:
     pool = random_pool(3)
     parameters = Parameters.of(hf.Kbmira(), pool, pool, None, 0.25)
     assert parameters.pool is pool

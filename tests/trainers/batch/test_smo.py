@@ -49,7 +49,7 @@ def test_one_constraint_has_a_closed_form() -> None:
         )
 
 
-def test_nothing_but_d_i_moves_nothing() -> None:
+def test_only_d_i_gives_no_update() -> None:
     w, alpha = _core.solve_working_set(np.zeros((0, 2)), np.zeros(0), np.ones(2), np.ones(2), *LIMITS)
     assert (w.tolist(), alpha.tolist()) == ([1, 1], [1])
 

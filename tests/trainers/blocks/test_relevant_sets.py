@@ -42,7 +42,7 @@ def test_no_random_alternatives(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "sets").iterdir()) == ["bags.bin", "truths.bin"]
 
 
-def test_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     sets = RelevantSets.over(decoder(tmp_path), LINES, REFERENCES, tmp_path / "sets")
     assert alternatives(7) == "alternatives-007"
     with pytest.raises(InputError, match=r"alternatives-007\.bin: is missing. Start again with --overwrite"):

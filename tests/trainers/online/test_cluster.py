@@ -82,7 +82,7 @@ def test_another_model_under_the_same_path_is_refused(decoder: Hiero, task: Path
         Mira(epochs=1, learners=learners).fit(Task(replace(decoder, model=other), corpus(task, "tune")))
 
 
-def test_no_cluster_is_one_line(decoder: Hiero, task: Path) -> None:
+def test_a_missing_cluster_is_a_one_line_error(decoder: Hiero, task: Path) -> None:
     ray.shutdown()
     with pytest.raises(ValueError, match=r"no cluster at 127.0.0.1:1 .* ray start --head"):
         Mira(learners=Learners("async", 2, cluster="127.0.0.1:1")).fit(Task(decoder, corpus(task, "tune")))

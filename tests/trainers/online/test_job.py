@@ -74,7 +74,7 @@ def test_every_trainer_learns(tune: Task, trainer: type[Online]) -> None:
     assert trained.weights["lm"] != 1.0
 
 
-def test_it_begins_where_the_model_stands_and_never_ends_below(tune: Task) -> None:
+def test_training_starts_at_the_models_weights_and_never_ends_below(tune: Task) -> None:
     harmful = Sgd(epochs=2, eta=1e6).fit(replace(tune, dev=tune.corpus))
     own = tune.decoder.model.weights
     assert {name: harmful.initial[name] for name in own} == own
@@ -117,7 +117,7 @@ def test_one_simulated_learner_is_the_sequential_one(tune: Task) -> None:
     assert simulated.weights == alone.weights
 
 
-def test_more_learners_learn_something_else(tune: Task) -> None:
+def test_more_learners_give_other_weights(tune: Task) -> None:
     result = [Mira(epochs=1, learners=way).fit(tune).weights for way in WAYS]
     assert all(one != other for k, one in enumerate(result) for other in result[:k])
 

@@ -89,7 +89,7 @@ def test_threads_and_simulation_change_nothing() -> None:
     assert weights(3, 1) == [sequential.weights.tolist()]
 
 
-def test_a_state_goes_on_with_the_same_bits() -> None:
+def test_a_restored_state_continues_with_the_same_bits() -> None:
     pool = random_pool(23, sentences=8)
     examples = _core.pool_examples(pool)
     whole = [online(np.zeros(4), algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]

@@ -29,7 +29,7 @@ def test_secant_becomes_risk_and_hope_and_fear() -> None:
     assert cold == pytest.approx(learnt(objective="hinge", approximation="kbest", mu=-1.0), abs=1e-12)
 
 
-def test_expectations_are_over_linear_bleu_unless_told_otherwise() -> None:
+def test_expectations_are_over_linear_bleu_by_default() -> None:
     """Risk has no hope and fear to search for: approximation=auto is linear, with lists k-best on request."""
     pool = random_pool(9)
     names, w = pool.feature_names, np.linspace(-0.3, 0.4, 4)

@@ -52,7 +52,7 @@ def test_a_newcomer_knows_the_weights_and_counts_from_zero() -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"no checkpoint", None])
-def test_a_damaged_checkpoint_is_said(tmp_path: Path, damage: bytes | None) -> None:
+def test_a_damaged_checkpoint_is_an_error(tmp_path: Path, damage: bytes | None) -> None:
     path, pool = tmp_path / "learners.npz", synthetic_pool(sentences=4)
     Mira(epochs=1).fit(pool, run=Session(folder=tmp_path))
     path.write_bytes(path.read_bytes()[:-200] if damage is None else damage)
@@ -60,7 +60,7 @@ def test_a_damaged_checkpoint_is_said(tmp_path: Path, damage: bytes | None) -> N
         Mira(epochs=1).fit(pool, run=Session(folder=tmp_path))
 
 
-def test_a_checkpoint_of_something_else_is_said(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_kind_is_an_error(tmp_path: Path) -> None:
     checkpoint.save_arrays(tmp_path / "learners.npz", {"epoch": 1}, {"learners": np.array(1)})
     with pytest.raises(InputError, match=r"not a checkpoint of learners .* start again with --overwrite"):
         Mira(epochs=1).fit(synthetic_pool(sentences=4), run=Session(folder=tmp_path))

@@ -28,9 +28,7 @@ def test_messages_survive_the_wire() -> None:
     assert unpack(pack(*message)) == message
 
 
-def test_a_system_that_does_not_fork_is_told_what_to_take(
-    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_fork_the_error_names_alternatives(decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork")
     learner = Mira(epochs=1, learners=Learners(count=2, parallel="async"))
     with pytest.raises(InputError, match="--simulate-learners"):
@@ -127,7 +125,7 @@ def test_a_stopped_learner_is_named_and_then_replaced(
     assert any("died and was replaced: no answer for" in text for text in trained.warnings)
 
 
-def test_a_group_that_is_terminated_says_nothing(
+def test_a_terminated_group_prints_nothing(
     decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """SIGTERM reaches learners too; they die of it without a traceback."""

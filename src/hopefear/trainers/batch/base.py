@@ -28,6 +28,7 @@ from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prepared, refuse_equal, weights_of
 from hopefear.trainers.batch.least_norm import least_norm
+from hopefear.trainers.batch.quasi_newton import Objective, minimize
 from hopefear.trainers.batch.reparameterize import Parameters
 from hopefear.util.cluster import Each
 from hopefear.util.files import PathLike
@@ -75,6 +76,21 @@ class Problem:
     def on_epoch(self, epoch: int, score: float, w: Vector, updates: int) -> bool:
         """For the inner loops."""
         return self.report(epoch, score, w, {"updates": updates})
+
+    def minimized(
+        self,
+        objective: Objective,
+        start: Vector,
+        on_iteration: Callable[[Vector], bool],
+        l1: float,
+        l2: float,
+        iterations: int,
+    ) -> Vector:
+        """Weights within their limits, by L-BFGS, with l1 and l2 towards the initial ones."""
+        terms: dict[str, Any] = {"towards": self.initial, "l1": l1, "l2": l2}
+        return minimize(
+            objective, start, self.lower, self.upper, **terms, iterations=iterations, on_iteration=on_iteration
+        )
 
     def bleu_gains(self, w: Vector) -> tuple[Vector, float, list[str]]:
         """Linear BLEU (Chiang 2012, A.3) of every edge around the document of w, and that document's length n_1.
@@ -135,7 +151,7 @@ class CandidateTrainer(Trainer):
         """
         data = several(data)
         if not (isinstance(data, str | os.PathLike) or columns.get("group")) and lists_in(data) is None:
-            check_data(self, data, initial)  # says what is needed
+            check_data(self, data, initial)  # raises
         metric: Metric | str = self.metric
         names = [outcome] if isinstance(outcome, str) else list(outcome)
         if isinstance(metric, str) and columns.get("group") and not names and not is_metric(metric):
@@ -160,7 +176,7 @@ class CandidateTrainer(Trainer):
     def fit_in_parts(
         self, each: Each, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None
     ) -> Result:
-        """As ``fit``, with the parts of it done by ``each``, as by ``map``."""
+        """As ``fit``; ``each`` runs the parts of the fit, as ``map`` does."""
         raise NotImplementedError
 
     def bagged(self, bag: int) -> CandidateTrainer:
@@ -175,17 +191,17 @@ class CandidateTrainer(Trainer):
 
     @property
     def strength(self) -> float | None:
-        """Of its l2 term, for trainers that have one."""
+        """The strength of the l2 term; None without such a term."""
         return getattr(self, "l2", None)
 
     def regularised(self, l2: float) -> Self:
-        """The same with another strength of its l2 term."""
+        """The same trainer with another strength of its l2 term."""
         return replace(self, l2=l2)  # type: ignore[call-arg]
 
     def result(
         self, data: Pool, weights: Mapping[str, float], initial: Mapping[str, float] | None, run: Session, begun: float
     ) -> Result:
-        """The result of a fit that has no epochs of its own."""
+        """The result of a fit without epochs."""
         start = dict.fromkeys(data.feature_names, 0.0) | dict(initial or {})
         score, before = (score_of(data, self.metric, w, self.jobs) for w in (weights, start))
         run.tell(Epoch(1, score))
@@ -310,7 +326,7 @@ class BatchTrainer(CandidateTrainer):
         if anchor is not None:
             problem = replace(problem, anchor=parameters.learnt(anchor))
         initial_score = problem.score(problem.initial)
-        if initial is None and not problem.initial.any():  # nothing is weighed yet: what the lists say first
+        if initial is None and not problem.initial.any():  # no weights yet: the first candidates of the lists
             initial_score = float("nan") if forests else self.metric.score(_first(data, self.metric, self.jobs))
         w, details = self.learn_forests(problem) if forests else self.learn(problem)
         warnings = history.warnings
@@ -333,7 +349,7 @@ class BatchTrainer(CandidateTrainer):
         )
 
     def least_norm(self, parameters: Parameters, problem: Problem, w: Vector) -> Vector:
-        """Where features depend on each other, the smallest weights with the scores of ``w`` (``least_norm.py``)."""
+        """The smallest weights with the scores of ``w``, if features depend on each other (``least_norm.py``)."""
         free = np.isneginf(problem.lower) & np.isposinf(problem.upper)
         cost = np.zeros(len(w))
         np.add.at(cost, parameters.ids, parameters.factors**2)
@@ -341,8 +357,7 @@ class BatchTrainer(CandidateTrainer):
         if smallest is w:
             return w
         # Candidates that tied but for the last digits may change places: not for a lower score.
-        sign = 1 if self.metric.higher_is_better else -1
-        return smallest if sign * (problem.score(smallest) - problem.score(w)) >= 0 else w
+        return smallest if self.metric.sign * (problem.score(smallest) - problem.score(w)) >= 0 else w
 
     def sized(self, problem: Problem, w: Vector) -> Vector:
         """Weights in the size in which they are returned, where only their proportions matter."""
@@ -385,7 +400,7 @@ class _History:
         self.records: list[dict[str, Any]] = []
         self.warnings: list[str] = []
         self.best: tuple[float, Vector] | None = None
-        self.stopped = False  # by who listens: what is reported after that counts no more
+        self.stopped = False  # by the listener: later epochs do not count
 
     def epoch(self, epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
         """An epoch ended; whether to go on."""
@@ -397,7 +412,7 @@ class _History:
             self.warnings.append(f"weights diverged in epoch {epoch}; the best ones before that are kept. {cure}")
             return False
         self.records.append({"epoch": epoch, "score": score, **more})
-        gain = score if self.trainer.metric.higher_is_better else -score
+        gain = self.trainer.metric.sign * score
         if self.best is None or gain > self.best[0]:
             self.best = gain, np.array(w)
         self.stopped = not self.run.tell(Epoch(epoch, score, more))

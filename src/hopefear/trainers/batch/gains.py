@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopefear import _core
-from hopefear.errors import OptionError
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import BatchTrainer, Problem
 
 GAINS = ("plus1", "linear", "background")
-AVERAGES = ("none", "pass", "running", "all")
 
 
 def gain_option(default: str, paper: str | None = "plus1") -> Any:
@@ -30,6 +28,7 @@ def gain_option(default: str, paper: str | None = "plus1") -> Any:
         "what a candidate is worth: plus1 (the metric of the sentence, BLEU+1), linear (first-order change of the "
         "corpus's metric) or background (within a fading corpus of hopes)",
         paper=paper,
+        choices=GAINS,
     )
 
 
@@ -40,16 +39,8 @@ def average_option(default: str, paper: str) -> Any:
         "what a pass ends with: none (its last weights), pass (their average over its sentences), running (the same, "
         "from which the next pass continues), all (the average over all passes)",
         paper=paper,
+        choices=("none", "pass", "running", "all"),
     )
-
-
-def choice(trainer: BatchTrainer, name: str, values: tuple[str, ...]) -> None:
-    """Complain about an option that has none of its values."""
-    value = getattr(trainer, name)
-    if value not in values:
-        raise OptionError(
-            f"trainer {trainer.name}: {name} must be {', '.join(values[:-1])} or {values[-1]}, not {value}"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +49,6 @@ class SentenceGain(BatchTrainer):
 
     gain: str = gain_option("plus1")
     decay: float = option(0.999, "decay of the background corpus after each sentence", paper=0.999, least=0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        choice(self, "gain", GAINS)
 
     @property
     def gain_options(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from hopefear.errors import InputError
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import Problem
-from hopefear.trainers.batch.gains import AVERAGES, SentenceGain, average_option, choice, gain_option
+from hopefear.trainers.batch.gains import SentenceGain, average_option, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +52,6 @@ class Kbmira(SentenceGain):
 
     competes: bool = option(True, "return the initial weights if no pass is better", paper=False)
     approximation: str = option("forest", "on forests, hope and fear by: forest (reranking), linear (BLEU) or kbest")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        choice(self, "average", AVERAGES)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         w = _core.kbmira(

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
+from hopefear.formats.pool import evenly_spaced
 from hopefear.trainers.base import Vector
 
 #: Features of more than that are left alone: the Gram matrix would take longer than training.
 FEATURES = 500
 #: What is left of a feature's variance, as a share, when the others explain all of it but rounding errors.
-NOTHING = 1e-12
+NEGLIGIBLE = 1e-12
 #: Independent on so many sentences is independent.
 SENTENCES = 100
 #: Numbers in the lists if all features are kept as dense ones: 400 MB.
@@ -43,18 +44,12 @@ def least_norm(pool: Pool, w: Vector, free: NDArray[np.bool_], moved: NDArray[np
     width = total if total <= FEATURES and pool.is_lists and moved[dense:].any() else dense
     allowed = free.copy()
     allowed[dense:] &= moved[dense:]
-    if not len(_dependencies(_some(pool), width, allowed)):
+    if not len(_dependencies(evenly_spaced(pool, SENTENCES), width, allowed)):
         return w
     if width > dense and int(pool.row_begin()[-1]) * width > NUMBERS:
         width = dense
     directions = _dependencies(pool, width, allowed)
     return _projected(w, directions, cost) if len(directions) else w
-
-
-def _some(pool: Pool) -> Pool:
-    if len(pool) <= SENTENCES:
-        return pool
-    return pool.subset(np.linspace(0, len(pool) - 1, SENTENCES).astype(np.int64))
 
 
 def _dependencies(pool: Pool, width: int, allowed: NDArray[np.bool_]) -> Vector:
@@ -70,7 +65,7 @@ def _dependencies(pool: Pool, width: int, allowed: NDArray[np.bool_]) -> Vector:
     for row, values in zip(directions, kernel, strict=True):
         values = values / np.abs(values).max()
         # A copy is 1 to 1, a sum 1 to 1 to 1: without the last digits, which depend on the order of summation.
-        row[moving] = [float(f"{value:.12g}") if abs(value) > NOTHING else 0.0 for value in values]
+        row[moving] = [float(f"{value:.12g}") if abs(value) > NEGLIGIBLE else 0.0 for value in values]
     return directions
 
 
@@ -104,7 +99,7 @@ def null_space(correlation: Vector) -> Vector:
         variance = np.diagonal(left).copy()
         variance[order] = -1.0
         pivot = int(variance.argmax())
-        if variance[pivot] <= NOTHING:
+        if variance[pivot] <= NEGLIGIBLE:
             break
         column = left[:, pivot] / math.sqrt(variance[pivot])
         left -= np.outer(column, column)
@@ -120,7 +115,7 @@ def null_space(correlation: Vector) -> Vector:
 
 
 def _projected(w: Vector, directions: Vector, cost: Vector) -> Vector:
-    """Without what lies in the directions, which are made orthogonal under the cost one after the other."""
+    """The projection of w onto the complement of the directions, which are orthogonalised under the cost."""
     basis: list[Vector] = []
     for direction in directions:
         for _ in range(2):  # twice is enough

@@ -17,7 +17,6 @@ from hopefear import _core
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import Problem
 from hopefear.trainers.batch.gains import SentenceGain
-from hopefear.trainers.batch.quasi_newton import minimize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,17 +55,7 @@ class Logloss(SentenceGain):
 
         for _ in range(1 if self.gain == "plus1" else 3):  # which candidates are the oracles moves with the weights
             costs = 1 - self.row_gains(problem, w)
-            w = minimize(
-                objective,
-                w,
-                problem.lower,
-                problem.upper,
-                towards=problem.initial,
-                l1=self.l1,
-                l2=self.l2,
-                iterations=self.iterations,
-                on_iteration=on_iteration,
-            )
+            w = problem.minimized(objective, w, on_iteration, self.l1, self.l2, self.iterations)
             if not going:
                 break
         problem.report(epoch + 1, problem.score(w), w, {})

@@ -55,7 +55,11 @@ class Mert(BatchTrainer):
     orders: ClassVar[bool] = True
 
     restarts: int = option(20, "random starts in addition to the initial weights", paper=20, least=0)
-    axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
+    axes: str = option(
+        "principal",
+        "lines of a pass: principal axes of the features' differences, or coordinates",
+        choices=("principal", "coordinates"),
+    )
     random_directions: int = option(0, "random lines per pass in addition to the axes", least=0)
     passes: int = option(50, "maximum passes over the lines from each start", least=1)
     sparse: int = option(0, "how many sparse features to tune: those that vary most; the others stay", least=0)
@@ -76,7 +80,7 @@ class Mert(BatchTrainer):
         return self.search(problem, problem.pool.kbest(problem.initial, 100, distinct=True, jobs=self.jobs))
 
     def search(self, problem: Problem, lists: Pool) -> tuple[Vector, dict[str, Any]]:
-        """From all starts; ``lists`` tell how features vary."""
+        """Search from all starts; the variance of features comes from ``lists``."""
         starts = _core.mert(
             problem.pool,
             problem.stats,
@@ -94,15 +98,14 @@ class Mert(BatchTrainer):
             thorough=self.thorough,
             seed=self.seed,
             jobs=self.jobs,
-            on_ascent=lambda done, best: problem.progress(text=told(done, problem.metric, best)),
+            on_ascent=lambda done, best: problem.progress(text=progress_text(done, problem.metric, best)),
         )
         scores = []
         for number, (_, w, lines) in enumerate(starts):
             scores.append(problem.score(w))
             problem.report(number, scores[-1], w, {"lines": lines})
         # By the score under w itself: where candidates tie, as all do at 0, the line search sees the side next to it.
-        sign = 1 if problem.metric.higher_is_better else -1
-        best = max(range(len(starts)), key=lambda r: sign * scores[r])
+        best = max(range(len(starts)), key=lambda r: problem.metric.sign * scores[r])
         w = starts[best][1]
         still = problem.initial.size - problem.pool.dense_width - self.sparse
         warnings = [f"{still} sparse features keep their initial weights (option sparse)"] if still > 0 else []
@@ -116,8 +119,6 @@ class Mert(BatchTrainer):
 
     def directions(self, problem: Problem, lists: Pool) -> Vector:
         """The axes as rows. Features that do not move are left out."""
-        if self.axes not in ("principal", "coordinates"):
-            raise InputError(f"trainer mert: axes must be principal or coordinates, not {self.axes}")
         dense = problem.pool.dense_width
         variance = np.where(problem.lower < problem.upper, _core.within_variance(lists), 0.0)
         moving = np.flatnonzero(variance[:dense])
@@ -140,7 +141,7 @@ class Mert(BatchTrainer):
         return rows
 
 
-def told(ascents: int, metric: Metric, gain: float) -> str:
-    """How the search goes."""
+def progress_text(ascents: int, metric: Metric, gain: float) -> str:
+    """The progress of the search: ascents done and the best score."""
     score = metric.score_at(gain)
     return f"{plural(ascents, 'ascent')}  best {metric.key} {score:.{digits_for([score])}f}"

@@ -21,8 +21,7 @@ from hopefear import _core
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import Problem
-from hopefear.trainers.batch.gains import SentenceGain, choice
-from hopefear.trainers.batch.quasi_newton import minimize
+from hopefear.trainers.batch.gains import SentenceGain
 
 #: Expected gain, entropy and gradient at (w, T).
 Risk = Callable[[Vector, float], tuple[float, float, Vector]]
@@ -43,7 +42,11 @@ class Minrisk(SentenceGain):
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
-    expectation: str = option("corpus", "corpus: metric of expected statistics; sentence: expected sentence metric")
+    expectation: str = option(
+        "corpus",
+        "corpus: metric of expected statistics; sentence: expected sentence metric",
+        choices=("corpus", "sentence"),
+    )
     temperature: float = option(1.0, "T at the beginning", paper=1, least=1e-6)
     final_temperature: float = option(1.0, "T at the end", paper="1; annealed towards 0", least=1e-6)
     anneal: int = option(1, "temperatures, spaced evenly on a log scale", least=1)
@@ -51,10 +54,6 @@ class Minrisk(SentenceGain):
     l2: float = option(1e-5, "strength of the l2 term towards the initial weights", least=0)
     l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
     iterations: int = option(60, "iterations of L-BFGS at each temperature", least=1)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        choice(self, "expectation", ("corpus", "sentence"))
 
     @property
     def epochs_at_most(self) -> int | None:
@@ -64,7 +63,7 @@ class Minrisk(SentenceGain):
         corpus = self.expectation == "corpus"
 
         def around(w: Vector) -> Risk:
-            gains = self.row_gains(problem, w)  # which the corpus form does not look at
+            gains = self.row_gains(problem, w)  # not used by the corpus form
 
             def risk(v: Vector, T: float) -> tuple[float, float, Vector]:
                 return _core.expected_gain(
@@ -114,17 +113,7 @@ class Minrisk(SentenceGain):
                     going = problem.report(epoch, problem.score(v), v, {"expected": 100 * expected, "temperature": T})
                 return going
 
-            w = minimize(
-                objective,
-                w,
-                problem.lower,
-                problem.upper,
-                towards=problem.initial,
-                l1=self.l1,
-                l2=self.l2,
-                iterations=self.iterations,
-                on_iteration=on_iteration,
-            )
+            w = problem.minimized(objective, w, on_iteration, self.l1, self.l2, self.iterations)
             if not going:
                 break
         problem.report(epoch + 1, problem.score(w), w, {"expected": 100 * expected})

@@ -33,7 +33,7 @@ from hopefear import _core
 from hopefear.metrics import by_name
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import Problem
-from hopefear.trainers.batch.gains import AVERAGES, SentenceGain, average_option, choice, gain_option
+from hopefear.trainers.batch.gains import SentenceGain, average_option, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,9 @@ class Perceptron(SentenceGain):
     start_at: ClassVar[float] = 1e-9
     differences_only: ClassVar[bool] = False  # eq. (5) looks at magnitudes
 
-    sentence_objective: str = option("metric", "rouge-s, or metric: the gain of --metric", paper="rouge-s")
+    sentence_objective: str = option(
+        "metric", "rouge-s, or metric: the gain of --metric", paper="rouge-s", choices=("rouge-s", "metric")
+    )
     gain: str = gain_option("linear")
     beta: float = option(
         1.5, "recall counts so many times as much as precision in ROUGE-S", paper="1.2 to 1.5", least=0
@@ -61,13 +63,7 @@ class Perceptron(SentenceGain):
     average: str = average_option("running", "none")
     scaled: bool = option(True, "multiply the update by the objective of the oracle (3)", paper=True)
     normalize: bool = option(False, "feature-wise normalisation (4), (5)")
-    returned: str = option("best", "result: the best pass by the mean objective, or the last")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        choice(self, "average", AVERAGES)
-        choice(self, "sentence_objective", ("rouge-s", "metric"))
-        choice(self, "returned", ("best", "last"))
+    returned: str = option("best", "result: the best pass by the mean objective, or the last", choices=("best", "last"))
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.passes(problem, passive_aggressive=False, scaled=self.scaled, C=1.0)

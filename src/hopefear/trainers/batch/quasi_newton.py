@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
+#: The value at a point, and the gradient there.
+Objective = Callable[[Vector], tuple[float, Vector]]
+
+
 @cache
 def _blas() -> Any:
     """The libraries with threads of their own: to find them takes longer than a small fit."""
@@ -21,7 +25,7 @@ def _blas() -> Any:
 
 
 def minimize(
-    objective: Callable[[Vector], tuple[float, Vector]],
+    objective: Objective,
     start: Vector,
     lower: Vector,
     upper: Vector,
@@ -67,7 +71,7 @@ def minimize(
 
 
 def _lbfgs(
-    objective: Callable[[Vector], tuple[float, Vector]],
+    objective: Objective,
     start: Vector,
     lower: Vector,
     upper: Vector,

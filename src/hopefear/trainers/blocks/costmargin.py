@@ -46,12 +46,13 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats.weights import read_many_weights
 from hopefear.metrics import Bleu
 from hopefear.runs import checkpoint
-from hopefear.runs.events import Epoch, Truths
+from hopefear.runs.events import Truths
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer, Vector, option
 from hopefear.trainers.blocks.relevant_sets import RelevantSets, alternatives
 from hopefear.trainers.data import Task
 from hopefear.util.files import atomic_file
+from hopefear.util.values import check_choice
 
 if TYPE_CHECKING:
     from hopefear.decode.blocks import Blocks
@@ -100,8 +101,7 @@ class Costmargin(Trainer):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, known in CHOICES.items():
-            if (value := getattr(self, name)) not in known:
-                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+            check_choice(name, getattr(self, name), known)
         if self.eta <= 0:
             raise InputError("eta is 0. It must be above 0")
 
@@ -251,11 +251,10 @@ class _Training:
         text += f"  dev {record['dev']:.2f}" if "dev" in record else ""
         self.run.note(f"{text}  features {record['features']:,}")
         self.run.progress("train costmargin", self.trainer.iterations)(record["iteration"])
-        figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
-        return self.run.tell(Epoch(record["epoch"], record["score"], figures))
+        return self.run.epoch(record)
 
     def _resumed(self) -> tuple[_State, list[dict[str, Any]]]:
-        """What was done before; its alternatives are in place again."""
+        """State and history of an interrupted fit; adds the alternatives of its iterations."""
         path = self.folder / "last.npz"
         state, history = _State.load(path) or (_State.empty(), [])
         if [record.get("iteration") for record in history] != list(range(1, len(history) + 1)):

@@ -85,7 +85,7 @@ class RelevantSets:
     folder: Path
     learner: CostMargin
     model_id: int
-    spread: Spread | None = None  #: who decodes in place of this process
+    spread: Spread | None = None  #: decodes on the cluster, in place of this process
 
     @classmethod
     def over(
@@ -99,7 +99,7 @@ class RelevantSets:
     def on_cluster(
         self, lines: Sequence[str], references: Sequence[str], warn: Callable[[str], object]
     ) -> RelevantSets:
-        """The same sets, whose sequences are searched on the cluster that was joined."""
+        """The same sets, with the search for sequences on the cluster that was joined."""
         return replace(self, spread=Spread(self.decoder, lines, references, warn))
 
     def add(

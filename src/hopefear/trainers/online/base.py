@@ -68,7 +68,7 @@ def initial_weights(names: Sequence[str], given: Mapping[str, float] | None = No
 
 @dataclass(frozen=True, kw_only=True)
 class Online(Trainer):
-    """What all online trainers have in common."""
+    """The options and the fit of all online trainers."""
 
     algorithm: ClassVar[str]
     learns_from: ClassVar[str] = "model"
@@ -114,7 +114,7 @@ class Online(Trainer):
         check_choice("keep", self.keep, KEEP)
         if (way := self.learners.parallel) not in PARALLEL:
             raise InputError(f"there is no way {way!r} for learners to work together. Choose {', '.join(PARALLEL)}")
-        self.learner(np.zeros(1), ["lm"], False)  # says which names are wrong
+        self.learner(np.zeros(1), ["lm"], False)  # raises for unknown names
 
     def fit(self, data: Any, initial: Any = None, *, run: Session | None = None, **columns: Any) -> Result:
         """Learn from a :class:`Task`, or from fixed candidates with references: a pool, a path, records or a frame.

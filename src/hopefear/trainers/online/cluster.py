@@ -30,13 +30,13 @@ def check_cpus(learners: int) -> None:
 
 
 def _last_line(error: Exception) -> str:
-    """Of Ray's long messages the line that has the cause."""
+    """The line of Ray's long messages that has the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else ''}"
 
 
 class _Actor:
-    """What runs on a worker of the cluster."""
+    """The actor on a worker of the cluster."""
 
     def __init__(
         self, make: Callable[[], tuple[_core.Learner, _core.Examples]], header: Header, pieces: list[bytes]
@@ -74,7 +74,7 @@ class Actors:
     def start(self, k: int, snapshot: Snapshot) -> None:
         if k in self.actors:
             self.ray.kill(self.actors[k])
-        self.open = {head: (who, letters) for head, (who, letters) in self.open.items() if who != k}
+        self.open = {head: (learner, letters) for head, (learner, letters) in self.open.items() if learner != k}
         self.actors[k] = self.kind.remote(self.make, *snapshot.pack())
 
     def ask(self, k: int, header: Header, pieces: Sequence[Any] = ()) -> None:
@@ -103,7 +103,7 @@ class Actors:
         return f"it is at work, or waits for a CPU: {free} are free on the cluster"
 
     def ended(self) -> list[tuple[int, str]]:
-        return []  # Ray tells of an actor that it is asked for only
+        return []  # Ray reports the death of an actor only when it is asked for an answer
 
     def close(self) -> None:
         for actor in self.actors.values():

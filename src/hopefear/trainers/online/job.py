@@ -22,7 +22,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.metrics import Bleu
-from hopefear.runs.events import Epoch, Progress
+from hopefear.runs.events import Progress
 from hopefear.runs.session import Session
 from hopefear.trainers.base import Result, Vector, prepared, refuse_equal
 from hopefear.trainers.data import Corpus, Decoder, Task, Translations
@@ -41,7 +41,7 @@ CHANCE = "A hundred sentences may be wrong: train --folds 3 judges by all, --set
 
 
 class Data(Protocol):
-    """What a job learns from."""
+    """The training data of a job."""
 
     names: list[str]  # of the features
     dense: int  # so many of them are always named in the result
@@ -49,7 +49,7 @@ class Data(Protocol):
     fixed: bool  # whether the candidates stay, so that scores of epochs are comparable without noise
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
-        """The score of weights on development data, and what else there is to say; nothing if there is none."""
+        """The score of weights on development data, with other figures; None without such data."""
 
     def train_score(self, w: Vector, jobs: int) -> float:
         """The score of weights on what is learnt from."""
@@ -230,7 +230,7 @@ class _Job:
             self.warn(f"no checkpoint could be written ({error.strerror or error}); the previous one is still valid")
 
     def resume(self) -> tuple[int, Tally]:
-        """Where to go on: epoch and tally."""
+        """Epoch and tally to continue from."""
         state = states.load(self.run.folder / "learners.npz") if self.run.folder is not None else None
         if state is None:
             return 1, Tally()
@@ -247,7 +247,7 @@ class _Job:
         going = True
         if not self.history and tally.sentences == 0 and (now := self.data.score(self.initial, self.trainer.jobs)):
             self.history.append({"epoch": 0, **now})
-            going = self._tell(self.history[-1])
+            going = self.run.epoch(self.history[-1])
         while going and epoch <= self.trainer.epochs and not self._enough():
             order = np.random.default_rng([self.trainer.seed, epoch]).permutation(len(self.data.examples)).tolist()
             self.team.epoch(order, self.trainer.mu_of(epoch), tally, _Watch(self, epoch))
@@ -269,10 +269,6 @@ class _Job:
             initial=named(self.data.names, self.initial, self.data.dense),
             warnings=self.warnings,
         )
-
-    def _tell(self, record: Mapping[str, Any]) -> bool:
-        figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
-        return self.run.tell(Epoch(record["epoch"], record["score"], figures))
 
     def _enough(self) -> bool:
         if not self.trainer.patience or not self.history or self.history[0]["epoch"] > 0:  # nothing to score on
@@ -299,7 +295,7 @@ class _Job:
         elif not self.chooses_best:
             self.best, self.best_epoch = None, 0
         self.last = average
-        return self._tell(record)
+        return self.run.epoch(record)
 
     @property
     def chooses_best(self) -> bool:

@@ -51,7 +51,7 @@ class RemoteLearners(Protocol):
         """At least one answer, or the cause of a death; none if nothing comes within these seconds."""
 
     def state(self, k: int) -> str:
-        """What is known of a learner that does not answer."""
+        """The state of a learner that does not answer, for a message."""
 
     def ended(self) -> list[tuple[int, str]]:
         """Learners that died while they had nothing to do, and of what."""
@@ -232,7 +232,7 @@ class RemoteTeam:
         return taken
 
     def _spared(self, sentences: list[int], total: int) -> list[int]:
-        """What goes back to the pool of the sentences that a dead learner had: all, unless one alone killed many."""
+        """The sentences of a dead learner that go back to the pool: all but one that killed several learners."""
         self.suspects.update(sentences)
         if len(sentences) != 1:
             return sentences

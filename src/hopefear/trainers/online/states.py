@@ -31,7 +31,7 @@ class Snapshot:
         learner.restore(self.w, self.u, self.sigma, self.document, self.t, self.inbox)
 
     def newcomer(self) -> Snapshot:
-        """The same knowledge with an average that begins anew: what a replaced learner starts from."""
+        """The same state with an empty average: the start of a replaced learner."""
         return Snapshot(self.w, np.zeros_like(self.u), self.sigma, self.document, 0)
 
     def total(self) -> tuple[Vector, int]:
@@ -56,14 +56,14 @@ def save(path: Path, about: Mapping[str, Any], learners: Sequence[Snapshot], arr
         held |= {f"{k}.{name}": getattr(learner, name) for name in ("w", "u", "sigma", "document")}
         held[f"{k}.t"] = np.array(learner.t)
         held[f"{k}.inbox"] = np.frombuffer(b"".join(learner.inbox), np.uint8)
-        held[f"{k}.lengths"] = np.array([len(each) for each in learner.inbox], np.int64)
+        held[f"{k}.lengths"] = np.array([len(message) for message in learner.inbox], np.int64)
     held |= {f"array.{name}": array for name, array in arrays.items()}
     held["learners"] = np.array(len(learners))
     checkpoint.save_arrays(path, about, held)
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Snapshot], dict[str, Vector]] | None:
-    """What ``save`` kept, or None."""
+    """The saved state, or None."""
     state = checkpoint.load_arrays(path)
     if state is None:
         return None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 PARALLEL = ("none", "average", "mix", "async")
-CHUNK = 8  # sentences a learner does between two looks at the outside world
+CHUNK = 8  # sentences that a learner works on between two checks for progress and checkpoints
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Watch(Protocol):
 
 @dataclass
 class Tally:
-    """What happened in an epoch so far."""
+    """The figures of an epoch so far."""
 
     sentences: int = 0
     skipped: int = 0
@@ -114,7 +114,7 @@ def described(learnt: _core.Learnt) -> dict[str, Any]:
 
 
 class Team(Protocol):
-    """What a job needs of its learners."""
+    """The learners of a job."""
 
     died: int  #: learners so far, also those of before it was resumed
 

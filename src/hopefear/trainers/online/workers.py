@@ -51,7 +51,7 @@ class Server:
 
 
 def pack(header: Header, pieces: Sequence[bytes]) -> bytes:
-    """One message: the length of the header, the header, and the pieces it tells the lengths of."""
+    """One message: the length of the header, the header with the lengths of the pieces, and the pieces."""
     head = json.dumps({**header, "lengths": [len(piece) for piece in pieces]}).encode()
     return b"".join([len(head).to_bytes(4, "little"), head, *pieces])
 
@@ -94,7 +94,7 @@ class Processes:
         self.pipes[k], self.pids[k] = ours, pid
 
     def _serve(self, pipe: Connection[Any, Any], snapshot: Snapshot) -> None:
-        """The life of a learner."""
+        """Answer questions until the leader is gone."""
         code = 0
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the leader's business
@@ -118,7 +118,7 @@ class Processes:
         os._exit(code)
 
     def ask(self, k: int, header: Header, pieces: Sequence[bytes] = ()) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # wait() will tell
+        with suppress(BrokenPipeError, ConnectionResetError):  # wait() reports the death
             self.pipes[k].send_bytes(pack(header, pieces))
 
     def wait(self, seconds: float) -> list[tuple[int, Reply | Died]]:
@@ -144,7 +144,7 @@ class Processes:
         return f"its process {self.pids.get(k)} is at work"
 
     def ended(self) -> list[tuple[int, str]]:
-        silent = wait(list(self.pipes.values()), 0)  # a learner says nothing unasked: its end of the pipe is closed
+        silent = wait(list(self.pipes.values()), 0)  # idle learners send nothing: their pipes are closed
         return [(k, self._end(k)) for k, pipe in list(self.pipes.items()) if pipe in silent]
 
     def _end(self, k: int) -> str:
