@@ -10,6 +10,7 @@ import random
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -75,6 +76,24 @@ def upper(lines: list[str]) -> list[str]:
 
 def other(lines: list[str]) -> list[str]:
     return [line[::-1].upper() for line in lines]
+
+
+def decomposed() -> None:
+    """The list has composed characters, the references letters and accents."""
+    for name, form in ((NBEST, "NFC"), ("l/ref.0", "NFD")):
+        changed(name, lambda lines, form=form: [normalize(form, accented(line)) for line in lines])()  # type: ignore[misc]
+
+
+def accented(line: str) -> str:
+    """The text of a candidate or a reference, with accents."""
+    words = line.split(" ||| ")
+    place = len(words) > 1
+    words[place] = words[place].translate(str.maketrans("aeo", "äéö"))
+    return " ||| ".join(words)
+
+
+def cut_words(lines: list[str]) -> list[str]:
+    return [" ".join(word[:2] + "@@ " + word[2:] for word in line.split()) for line in lines]
 
 
 def shorter(lines: list[str]) -> list[str]:
@@ -161,6 +180,17 @@ ROWS: list[Row] = [
     ("empty", changed("l/ref.0", lambda lines: []), ["score", "out", "--refs", "l/ref.0"], "the file is empty"),
     ("empty", changed("l/ref.0", lambda lines: []), ["tune", *LISTS, "--refs", "l/ref.0", *TUNE], "too short"),
     ("in another case", changed("l/ref.0", upper), ["tune", *LISTS, "--refs", "l/ref.0", *TUNE], "--lowercase"),
+    ("in another case", changed("l/ref.0", upper), ["score", "out", "--refs", "l/ref.0"], "--lowercase"),
+    ("in another case", changed("l/ref.0", upper), ["compare", *LISTS, "--refs", "l/ref.0", *COMPARE], "--lowercase"),
+    ("in another Unicode form", decomposed, ["tune", *LISTS, "--refs", "l/ref.0", *TUNE], "Convert both files to NFC"),
+    ("in another Unicode form", decomposed, ["convert", NBEST, "x.jsonl", "--refs", "l/ref.0"], "to NFC"),
+    ("words, not sub-words", changed("out", cut_words), ["score", "out", *REFS], "Join the sub-words"),
+    (
+        "empty in most lines",
+        changed("l/ref.0", lambda lines: [*lines[:9], *[""] * 111]),
+        ["score", "out", "--refs", "l/ref.0"],
+        "111 of 120 lines have an empty reference",
+    ),
     ("swapped with the list", nothing, ["tune", "--nbest", "l/ref.0", "--refs", "l/nbest.txt", *TUNE], "swapped"),
     # lists
     ("a score is missing", changed(NBEST, cut), ["tune", *LISTS, *REFS, *TUNE], "candidates have"),

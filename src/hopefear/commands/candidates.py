@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hopefear._core import Pool
     from hopefear.data.candidates import CandidateFiles
     from hopefear.formats.table import TableSpec
+    from hopefear.metrics import Metric
     from hopefear.runs.session import Session
 
 LISTS = ("nbest", "forests", "decoder_command")
@@ -113,12 +114,13 @@ def read_lists(
     return CandidateFiles(nbest, refs=refs, sources=sources, format=format).read(session)
 
 
-def warn_of_references(pool: Pool, refs: Sequence[str], session: Session) -> None:
-    """A warning for each of these files whose lines seem to be references of other sentences."""
-    from hopefear.evaluation.diagnosis import wrong_references
+def warn_of_references(pool: Pool, refs: Sequence[str], session: Session, metric: Metric | None = None) -> None:
+    """A warning for each of these files whose lines seem to be references of other sentences, or spelled otherwise."""
+    from hopefear.evaluation.diagnosis import other_spelling, wrong_references
     from hopefear.util.files import path_name
 
-    for finding in wrong_references(pool, [path_name(path) for path in refs]):
+    names = [path_name(path) for path in refs]
+    for finding in [*other_spelling(pool, metric), *wrong_references(pool, names)]:
         session.warn(str(finding))
 
 

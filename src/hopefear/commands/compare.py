@@ -285,11 +285,11 @@ class _Comparison:
         name = (tuple(command.metric) or tuple(command.outcome) or (usual(pool),))[0]
         metric = metric_for(name, command.lowercase, command.tokenize, pool)
         need_references(pool, metric)
-        warn_of_references(pool, command.refs, session)
+        warn_of_references(pool, command.refs, session, metric)
         if command.test_nbest:
             test = read_lists(command.test_nbest, command.test_refs, session)
             need_references(test, metric, "--test-refs")
-            warn_of_references(test, command.test_refs, session)
+            warn_of_references(test, command.test_refs, session, metric)
             parts = {"dev": pool, "test": test}
         else:
             learn, aside = split(pool, command.holdout, command.seed)

@@ -259,7 +259,7 @@ class _Tuning:
 
     @classmethod
     def of(cls, command: Tune, session: Session) -> _Tuning:
-        from hopefear.formats.references import case_warning
+        from hopefear.evaluation.diagnosis import other_spelling
         from hopefear.trainers.registry import find_batch, options_from, own_options
 
         given = command.trainer
@@ -272,8 +272,8 @@ class _Tuning:
         if command.scorer_command:
             pool = _scored(command.scorer_command, pool, session)
         metric, *others = command.metrics(pool)
-        if not (metric.columns or metric.lowercase) and (warning := case_warning(pool)):
-            session.warn(warning)
+        for finding in other_spelling(pool, metric):
+            session.warn(str(finding))
         trainer: CandidateTrainer = kind(metric=metric, seed=command.seed, jobs=command.jobs, **options)
         choose_l2 = bool(command.cv) and trainer.strength is not None and "l2" not in options
         if command.bag:
@@ -304,7 +304,7 @@ def _parts(command: Tune, pool: Pool, metric: Metric, session: Session) -> dict[
         form = command.format if command.nbest else None
         parts = {"train": learn, "dev": read_lists(command.dev_nbest, command.dev_refs, session, format=form)}
         need_references(parts["dev"], metric, "--dev-refs")
-        warn_of_references(parts["dev"], command.dev_refs, session)
+        warn_of_references(parts["dev"], command.dev_refs, session, metric)
     if aside is not None:
         parts["holdout"] = aside
     elif command.holdout:

@@ -20,6 +20,7 @@ from hopefear._core import Pool
 from hopefear.evaluation.held_out_scores import Difference
 from hopefear.evaluation.reference_mismatch import pool_fit
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
+from hopefear.evaluation.spelling import pool_spelling
 from hopefear.formats.pool import evenly_spaced
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
@@ -87,6 +88,11 @@ def diagnose(
 def wrong_references(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[Finding]:
     """Findings about references that seem to be those of other sentences; ``names`` are those of their files."""
     return [Finding("wrong-references", text) for text in pool_fit(pool, names, seed)]
+
+
+def other_spelling(pool: Pool, metric: Metric | None) -> list[Finding]:
+    """Findings about references that are spelled in another way than the candidates: case, Unicode form, tokens."""
+    return [Finding("spelling", text) for text in pool_spelling(pool, metric)]
 
 
 def _chosen(pool: Pool, w: Vector, jobs: int) -> Pool:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
+from hopefear.evaluation.spelling import ONE_WORD, plain, texts_of
 
 LEAST = 20  # lines; fewer are not tested
 SAMPLE = 1000  # lines that are looked at
@@ -31,7 +32,6 @@ CHANCE = 2.0  # standard errors below which the order given is no better than a 
 TYPES = 50  # distinct words that a text must have for the test
 TRANSLATED = 120  # lines at least that are translated to be compared, of a longer text
 SAME = 0.95  # share of lines that are equal from which a reference is the output itself
-CANDIDATES = 10  # of a list, whose words are taken together
 
 
 def references_fit(
@@ -77,7 +77,7 @@ def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
     known = [*names, *(f"reference {k + 1}" for k in range(len(names), count))]
     if same := same_text(partial(_first, pool), columns, len(pool), known):
         return same
-    return _findings(partial(_words_of, pool), columns, len(pool), known, seed)
+    return _findings(partial(texts_of, pool), columns, len(pool), known, seed)
 
 
 Get = Callable[[int], str]
@@ -89,7 +89,7 @@ def _findings(
     if count < LEAST or not references:
         return []
     start = range(min(count, LEAST))
-    split = _splitter([outputs(i) for i in start] + [references[0](i) for i in start])
+    split = _splitter([[get(i) for i in start] for get in (outputs, references[0])])
     output, *given = (_Lines(get, count, split) for get in (outputs, *references))
     findings = [(name, _Fit(output, own, seed).finding()) for name, own in zip(names, given, strict=False)]
     if not any(finding for _, finding in findings):  # a poor output tells little: compare the references instead
@@ -119,15 +119,6 @@ def _spaced(count: int) -> range:
     return range(0, count, max(1, math.ceil(count / SAMPLE)))
 
 
-def _words_of(pool: Pool, i: int) -> str:
-    forest = pool[i]
-    if not forest.edge_count:
-        return ""
-    if not forest.is_list:
-        return forest.viterbi({}).text
-    return " ".join(pool.text(i, j) for j in range(min(CANDIDATES, forest.edge_count)))
-
-
 def _first(pool: Pool, i: int) -> str:
     forest = pool[i]
     return pool.text(i, 0) if forest.edge_count and forest.is_list else ""
@@ -138,14 +129,13 @@ def _reference(pool: Pool, k: int, i: int) -> str:
     return texts[k] if k < len(texts) else ""
 
 
-def _splitter(lines: Sequence[str]) -> Callable[[str], frozenset[str]]:
-    """Words, or pairs of characters where there are no blanks between words."""
-    full = [line for line in lines if line.strip()]
-    blanks = sum(len(line.split()) for line in full)
-    characters = sum(len(line) for line in full)
-    if blanks and characters / blanks < 12:
-        return lambda line: frozenset(re.findall(r"\w+", line.lower()))
-    return lambda line: frozenset(a + b for a, b in itertools.pairwise(line))
+def _splitter(sides: Sequence[Sequence[str]]) -> Callable[[str], frozenset[str]]:
+    """Words, or pairs of characters where one side has no blanks between words."""
+    full = [[line for line in side if line.strip()] for side in sides]
+    lengths = [sum(map(len, side)) / max(1, sum(len(line.split()) for line in side)) for side in full]
+    if max(lengths) < ONE_WORD:
+        return lambda line: frozenset(re.findall(r"\w+", plain(line)))
+    return lambda line: frozenset(a + b for a, b in itertools.pairwise("".join(plain(line).split())))
 
 
 class _Lines:

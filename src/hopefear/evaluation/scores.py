@@ -19,6 +19,7 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.reference_mismatch import references_fit, same_text
+from hopefear.evaluation.spelling import spelling_fit
 from hopefear.formats.file_kinds import explained
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.references import by_translator
@@ -31,6 +32,7 @@ from hopefear.util.values import package
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
+BLANK = 0.1  # share of empty lines from which there is a warning
 
 
 @dataclass(frozen=True)
@@ -206,22 +208,43 @@ def score_files(
     with explained(texts=[*(file for _, files in systems for file in files), *refs]):
         references = [read_lines(path) for path in refs]
         for path, lines in zip(refs, references, strict=True):
-            if not lines:
-                raise InputError(f"{path_name(path)}: the file is empty. Give a reference for each line of the output.")
+            if not any(line.strip() for line in lines):
+                finding = "all lines are empty" if lines else "the file is empty"
+                raise InputError(f"{path_name(path)}: {finding}. Give a reference for each line of the output.")
             if len(lines) != len(references[0]):
                 finding = f"has {len(lines)} lines, but {path_name(refs[0])} has {len(references[0])}"
                 raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
         outputs = [System(name, [_output(file, format, refs) for file in files]) for name, files in systems]
         scores = [evaluate(outputs, references, metric, how) for metric in metrics]
     names = [path_name(path) for path in refs]
-    get = [lines.__getitem__ for lines in references]
     findings = [
         f"{system.name}: {finding}"
         for system in outputs
-        for finding in same_text(system.outputs[0].__getitem__, get, len(references[0]), names)
-        or references_fit(system.outputs[0], references, names, how.seed)
+        for finding in _mistakes(system.outputs[0], references, names, metrics, how.seed)
     ]
     return Scored(outputs, [files for _, files in systems], metrics, scores, how.samples, findings)
+
+
+def _mistakes(
+    output: Sequence[str],
+    references: Sequence[Sequence[str]],
+    names: Sequence[str],
+    metrics: Sequence[Metric],
+    seed: int,
+) -> list[str]:
+    """What says that an output and the references do not belong together."""
+    get = [lines.__getitem__ for lines in references]
+    if same := same_text(output.__getitem__, get, len(output), names):
+        return same
+    empty = [not any(lines[i].strip() for lines in references) for i in range(len(output))]
+    silent = [not line.strip() and not none for line, none in zip(output, empty, strict=True)]
+    findings = [
+        f"{sum(rows)} of {len(rows)} lines {what}"
+        for rows, what in ((empty, "have an empty reference"), (silent, "are empty and their references are not"))
+        if sum(rows) >= BLANK * len(rows)
+    ]
+    spelled = {finding: None for metric in metrics for finding in spelling_fit(output, references, metric)}
+    return [*findings, *spelled, *references_fit(output, references, names, seed)]
 
 
 def score_lines(lines: Sequence[str], references: Any, metrics: Sequence[Metric], name: str = "output") -> Scored:

@@ -12,30 +12,6 @@ from hopefear.metrics import Metric
 from hopefear.util.files import PathLike, PathsLike, path_list, path_name, read_lines, read_references
 
 References = PathsLike | Sequence[Sequence[str]]  # files, or texts as ``by_translator`` takes them
-CASE_SENTENCES = 1000  # that are looked at
-CASE_SHARE = 0.05  # of the words that must match if case is ignored, and only then, for a warning
-
-
-def case_warning(pool: Pool) -> str | None:
-    """A word about candidates whose case is not that of the references: metrics count such words as wrong."""
-    words = same = alike = 0
-    for i in range(min(len(pool), CASE_SENTENCES)):
-        texts = " ".join(pool.references(i))
-        references = set(texts.split())
-        if not references:
-            continue
-        text = (pool.text(i, 0) if pool[i].is_list and pool[i].edge_count else pool[i].viterbi({}).text).split()
-        others = [word for word in text if word not in references]
-        words += len(text)
-        same += len(text) - len(others)
-        alike += len(text) - len(others)
-        if others:
-            lower = set(texts.lower().split())
-            alike += sum(word.lower() in lower for word in others)
-    if not words or alike - same < CASE_SHARE * words:
-        return None
-    shares = f"{100 * same / words:.0f} % of the candidates' words are in the references, {100 * alike / words:.0f} %"
-    return f"{shares} if case is ignored. Give --lowercase, or references of the same case"
 
 
 def _by_id(pool: Pool, path: PathLike, lines: list[str]) -> list[str]:

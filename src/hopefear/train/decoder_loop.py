@@ -17,6 +17,7 @@ from hopefear.evaluation.diagnosis import (
     examine_lists,
     examine_outcome,
     examine_weights,
+    other_spelling,
     wrong_references,
 )
 from hopefear.evaluation.held_out_scores import difference
@@ -168,12 +169,13 @@ def _parts(loop: OuterLoop, pool: Pool) -> tuple[dict[str, int], list[str]]:
 
 def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: Pool, after: Pool) -> list[Finding]:
     """Findings about the lists that were learnt from, the weights, and the decoder's translations before and after."""
-    if wrong := wrong_references(before, seed=loop.seed):
-        return wrong
     metric, jobs = loop.metric, loop.trainer.jobs
+    spelled = other_spelling(before, metric)
+    if wrong := wrong_references(before, seed=loop.seed):
+        return [*spelled, *wrong]
     parts = loop.parts(len(before))
     learnt = pool.subset(parts["dev"])
-    findings = [*examine_lists(learnt, metric, None, jobs)]
+    findings = [*spelled, *examine_lists(learnt, metric, None, jobs)]
     findings += examine_weights(learnt, weight_vector(weights, learnt.feature_names))
     first, last = before.subset(parts["dev"]), after.subset(parts["dev"])
     findings += examine_outcome(first, last, metric, seed=loop.seed, jobs=jobs)
