@@ -127,6 +127,25 @@ def decoder() -> None:
     changed("l/ref.0", shifted)()
 
 
+def table_of(row: Callable[[int, int, float], str], header: str = "q,a,b,y") -> Callable[[], None]:
+    """A table with lines made from the row, the group and a number."""
+
+    def make() -> None:
+        rng = random.Random(1)
+        rows = [row(number, number // 3, round(rng.gauss(0, 1), 3)) for number in range(90)]
+        Path("t.csv").write_text("".join(line + "\n" for line in [header, *rows]))
+
+    return make
+
+
+def zeros() -> None:
+    Path("w").write_text("".join(f"{line.split()[0]} 0\n" for line in Path("l/initial.txt").read_text().splitlines()))
+
+
+def with_features() -> None:
+    assert main(["features", NBEST, "--out", "more.txt", "--quiet"]) == 0
+
+
 def nothing() -> None: ...
 
 
@@ -137,6 +156,9 @@ MIRA = ["--trainer", "mira", "--set", "epochs=1", "--out", "r"]
 TRAIN = ["--source", "f", "--refs", "e", *MIRA]
 GEN = ["--nbest", "gen", "--format", "fairseq"]
 ALIGNED = ["build", "--tokenizer", "none", "--lm-order", "2", "--out", "x"]
+OTHER = "other/nbest.txt"
+COMBINE = ["combine", "--names", "a", "b", "--out", "x.jsonl"]
+WEIGH = ["weigh", "t.csv", *TABLE, "--folds", "2", "--out", "x"]
 Row = tuple[str, Callable[[], None], Sequence[str], str]
 ROWS: list[Row] = [
     # references
@@ -206,7 +228,37 @@ ROWS: list[Row] = [
     ("shards in one file", shards, ["rerank", *GEN, "--weights", "l/initial.txt"], "begins again"),
     ("shards in one file", shards, ["convert", "gen", "x.jsonl", "--from", "fairseq"], "begins again"),
     ("shards in one file", shards, ["tune", *GEN, *REFS, *TUNE], "begins again"),
+    (
+        "of other sentences",
+        nothing,
+        ["tune", "--nbest", NBEST, OTHER, *REFS, *TUNE],
+        f"{OTHER} fits the lines given no",
+    ),
+    ("of other sentences", nothing, [*COMBINE, NBEST, OTHER], f"{OTHER} fits the lines given no better"),
+    ("given twice", nothing, [*COMBINE, NBEST, NBEST], "are the same list"),
+    ("a reference given twice", nothing, ["tune", *LISTS, "--refs", "right", "right", *TUNE], "or it is there twice"),
+    ("a reference given twice", nothing, ["score", "out", "--refs", "right", "right"], "or it is there twice"),
+    (
+        "scored and learnt from",
+        nothing,
+        ["tune", *LISTS, *REFS, "--dev-nbest", NBEST, "--dev-refs", "l/ref.0", "l/ref.1", *TUNE],
+        "108 of 120 sentences of --dev-nbest are among those learnt from",
+    ),
+    (
+        "scored and learnt from",
+        nothing,
+        ["compare", *LISTS, *REFS, "--test-nbest", NBEST, "--test-refs", "l/ref.0", "l/ref.1", *COMPARE],
+        "sentences of --test-nbest are among those learnt from",
+    ),
+    (
+        "scored and learnt from",
+        nothing,
+        ["train", "m", "--source", "f", "--refs", "e", "--test-source", "f", "--test-refs", "e", *MIRA],
+        "sentences of --test-source are among those learnt from",
+    ),
+    ("has the columns", with_features, ["features", "more.txt", "--out", "x.txt"], "as it was before features"),
     # weights
+    ("all 0", zeros, ["rerank", *LISTS, "--weights", "w"], "all weights are 0"),
     ("of another list", stranger, ["rerank", *LISTS, "--weights", "w"], "does not have: another_model"),
     ("of another list", stranger, ["rerank", "--forests", "l.forests", "--weights", "w"], "do not have: another_model"),
     ("of another list", stranger, ["tune", *LISTS, *REFS, *TUNE, "--initial", "w"], "do not have: another_model"),
@@ -214,6 +266,12 @@ ROWS: list[Row] = [
     # tables
     ("the outcome is a feature", leak, ["weigh", "t.csv", *TABLE, "--out", "x"], "Leave it out"),
     ("the outcome is a feature", leak, ["tune", "--table", "t.csv", *TABLE, *TUNE], "Leave it out"),
+    ("decimal commas", table_of(lambda i, q, x: f'{q},"{x},5",{x},{x}'), WEIGH, "t.csv: a is left out: '"),
+    ("percent", table_of(lambda i, q, x: f"{q},{x} %,{-x},{x}"), WEIGH, "is not a number. Write it without %"),
+    ("only odd numbers", table_of(lambda i, q, x: f'{q},"1,{i:03}",{x} %,{x}'), WEIGH, "'1,000' is not a number"),
+    ("semicolons", table_of(lambda i, q, x: f"{q};{x};{x};{x}", "q;a;b;y"), WEIGH, "separated by ';'"),
+    ("an index", table_of(lambda i, q, x: f"{i},{q},{x},{-x}", ",q,a,y"), WEIGH, "column without a name is left out"),
+    ("row numbers", table_of(lambda i, q, x: f"{q},{x},{i},{x / (1 + i % 3)}"), WEIGH, "b is the number of the row"),
     (
         "contradicting judgements",
         contradicting,
@@ -251,6 +309,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everything as it should be."""
     folder = tmp_path_factory.mktemp("mistakes")
     Synthetic(sentences=120, candidates=10, seed=2).write(folder / "l")
+    Synthetic(sentences=120, candidates=10, seed=5).write(folder / "other")
     source, target = text(250, 0.1)
     links = [" ".join(f"{i}-{len(line.split()) - 1 - i}" for i in range(len(line.split()))) for line in source]
     firsts: dict[str, str] = {}
@@ -258,7 +317,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         firsts.setdefault(line.split(" ||| ")[0], line.split(" ||| ")[1])
     for name, lines in (("f", source), ("e", foreign(target)), ("a", links), ("out", list(firsts.values()))):
         (folder / name).write_text("".join(line + "\n" for line in lines))
-    for name, copy in (("f", "f2"), ("e", "e2"), ("e", "e.right"), ("l/ref.0", "right")):
+    for name, copy in (("f", "f2"), ("e", "e2"), ("e", "e.right"), ("l/ref.0", "right"), (NBEST, "l/copy.txt")):
         shutil.copy(folder / name, folder / copy)
     (folder / "stdin").write_text("".join(line + "\n" for line in source[:20]))
     with pytest.MonkeyPatch.context() as patch:
@@ -307,7 +366,7 @@ GOOD: dict[str, Sequence[str]] = {
     "rerank": ["rerank", *LISTS, "--weights", "l/initial.txt"],
     "convert": ["convert", NBEST, "x.jsonl", *REFS],
     "features": ["features", NBEST, "--out", "x.txt"],
-    "combine": ["combine", NBEST, NBEST, "--names", "a", "b", "--out", "x.jsonl"],
+    "combine": [*COMBINE, NBEST, "l/copy.txt"],
     "build": [*BUILD, *SIDES],
     "translate": ["translate", "m"],
     "train": ["train", "m", *TRAIN],

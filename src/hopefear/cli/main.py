@@ -189,6 +189,10 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
             return 2, no_such_file(name)
         if isinstance(error, IsADirectoryError):
             return 2, f"{name}: is a directory. A file is needed here."
+        if isinstance(error, FileExistsError):
+            return 2, f"{name}: exists already. Take another name."
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            return 2, f"{name}: {(error.strerror or str(error)).lower()}. Take another name."
         if isinstance(error, NotADirectoryError):
             return 2, f"{name}: not a directory. Check the path."
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:

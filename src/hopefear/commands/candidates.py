@@ -124,6 +124,14 @@ def warn_of_references(pool: Pool, refs: Sequence[str], session: Session, metric
         session.warn(str(finding))
 
 
+def warn_of_leak(learnt_from: Pool, scored: Pool, what: str, session: Session) -> None:
+    """A warning if the lists to be scored are those learnt from."""
+    from hopefear.evaluation.reference_mismatch import leak, texts_for_leak
+
+    if finding := leak(texts_for_leak(learnt_from), texts_for_leak(scored), what):
+        session.warn(finding)
+
+
 def start_weights(path: str | None, pool: Pool, session: Session) -> Mapping[str, float] | None:
     """The weights of ``--initial``, by the names of these candidates' features."""
     from hopefear.formats import read_weights

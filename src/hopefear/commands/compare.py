@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import CandidatesCommand, read_lists, start_weights, warn_of_references
+from hopefear.commands.candidates import CandidatesCommand, read_lists, start_weights, warn_of_leak, warn_of_references
 from hopefear.errors import OptionError, input_error
 from hopefear.util.messages import digits_for, suggestion
 
@@ -290,6 +290,7 @@ class _Comparison:
             test = read_lists(command.test_nbest, command.test_refs, session)
             need_references(test, metric, "--test-refs")
             warn_of_references(test, command.test_refs, session, metric)
+            warn_of_leak(pool, test, "sentences of --test-nbest", session)
             parts = {"dev": pool, "test": test}
         else:
             learn, aside = split(pool, command.holdout, command.seed)

@@ -26,12 +26,16 @@ class NewPlugin(Command[str]):
 
     def check(self) -> None:
         from hopefear.commands import exists
+        from hopefear.metrics import METRICS
+        from hopefear.trainers import registry
 
         words = self.name.split("-")
         if not all(word.isascii() and word.isalnum() and word.islower() for word in words) or not words[0][0].isalpha():
             raise OptionError(f"{self.name!r} is not a valid name: use lower-case letters, digits and dashes.")
         if exists(self.name):
             raise OptionError(f"{self.name} is a command already. Choose another name.")
+        if self.name in METRICS or any(trainer.name == self.name for trainer in registry.TRAINERS):
+            raise OptionError(f"{self.name} is a trainer or metric already. Choose another name.")
 
     def run(self, session: Session) -> str:
         from hopefear.data.plugin import write_plugin

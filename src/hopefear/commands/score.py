@@ -121,6 +121,8 @@ class Score(Command["Scored"]):
         if self.table:
             assert self.group is not None
             spec = TableSpec(self.group, (), self.text, self.references, self.outcome)
+            if self.by is not None and self.by in self.outcome:
+                session.warn(f"--by {self.by} is the outcome: this is the score of the best choice, not of a ranking")
             scored = score_tables(self.systems, spec, self.metrics(), how, self.by)
         else:
             scored = score_files(self.systems, self.refs, self.metrics(), how, self.format)

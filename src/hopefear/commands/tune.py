@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import CandidatesCommand, read_lists, start_weights, warn_of_references
+from hopefear.commands.candidates import CandidatesCommand, read_lists, start_weights, warn_of_leak, warn_of_references
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -305,6 +305,7 @@ def _parts(command: Tune, pool: Pool, metric: Metric, session: Session) -> dict[
         parts = {"train": learn, "dev": read_lists(command.dev_nbest, command.dev_refs, session, format=form)}
         need_references(parts["dev"], metric, "--dev-refs")
         warn_of_references(parts["dev"], command.dev_refs, session, metric)
+        warn_of_leak(learn, parts["dev"], "sentences of --dev-nbest", session)
     if aside is not None:
         parts["holdout"] = aside
     elif command.holdout:

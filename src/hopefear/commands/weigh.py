@@ -87,7 +87,7 @@ class Weigh(Command["Weighed"]):
 
         if self.out is not None:
             self._check_out(Path(self.out))
-        pool = self.read()
+        pool = self.read(session)
         metric = weighing.scaled(self.measure(), pool)
         warnings = weighing.check(pool, metric, self.name, self.spec.group, self.outcome, judged=bool(self.qrels))
         for warning in warnings:
@@ -158,12 +158,16 @@ class Weigh(Command["Weighed"]):
             raise OptionError(f"--metric: {name} does not score a ranking. With --qrels, choose one such as ndcg@10.")
         return metric
 
-    def read(self) -> Pool:
+    def read(self, session: Session | None = None) -> Pool:
         """The candidates of the table, in an order that says nothing about them."""
         from hopefear.train.weighing import shuffled_pool
 
+        table = self._read_table()
+        if session is not None and self.group is not None and not self.judged:
+            for finding in table.odd_columns(self.spec):
+                session.warn(f"{table.name}: {finding}")
         # Features of LETOR files may well be silent.
-        return shuffled_pool(self._read_table(), self.spec, self.seed, refuse_constant=not self.judged)
+        return shuffled_pool(table, self.spec, self.seed, refuse_constant=not self.judged)
 
     def _read_table(self) -> Table:
         from hopefear._core import Pool

@@ -9,6 +9,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,16 @@ import numpy as np
 
 from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.evaluation.reference_mismatch import SAMPLE, references_fit
 from hopefear.formats import read_forests, read_lists
 from hopefear.formats.file_kinds import explained
+from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.pool import chosen
 from hopefear.formats.table import TableSpec, read_table
 from hopefear.metrics import from_record
 from hopefear.runs.record import RunRecord
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PACKED
+from hopefear.util.files import PACKED, path_name
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,16 @@ class CandidateFiles:
             )
         if merged:
             session.note(f"{len(self.nbest)} lists of the same sentences: merged without duplicates")
+            first, *others = [self._firsts(path) for path in self.nbest]
+            for path, texts in zip(self.nbest[1:], others, strict=True):
+                for finding in references_fit(first, [texts], [path_name(path)], what="candidates"):
+                    session.warn(finding)
         return self.named(pool)
+
+    def _firsts(self, path: str) -> list[str]:
+        """The first candidate of each sentence, as far as they are looked at."""
+        sentences = islice(iter_nbest(path, self.format, self.refs or None, "zero"), SAMPLE)
+        return [sentence.text(0) for sentence in sentences]
 
     def named(self, pool: Pool) -> Pool:
         """Lists with the features and outcomes that were named; a metric that names a score is an outcome."""
@@ -93,6 +105,8 @@ class CandidateFiles:
         session.progress("read")(text=str(self.table) if isinstance(self.table, str | os.PathLike) else "table")
         table = read_table(self.table, self.spec)
         table.column(self.spec.group, "--group")
+        for finding in table.odd_columns(self.spec):
+            session.warn(f"{table.name}: {finding}")
         table.flat(self.spec).refuse_constant(self.spec)
         pool = table.pool(self.spec, session.warn)
         if int(np.diff(pool.row_begin()).max()) < 2:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, likeness_columns, set_sources
 from hopefear.errors import OptionError, input_error
+from hopefear.evaluation.reference_mismatch import SAMPLE, references_fit
 from hopefear.formats.missing import check_weights
 from hopefear.formats.streaming import SENTENCES, iter_pools, pool_writer
 from hopefear.formats.weights import check_names, weight_vector
@@ -153,6 +154,16 @@ class Piece:
         self.numbers += numbers
         self.number_names = sentences[0][0].number_names
 
+    def firsts(self) -> list[list[str]]:
+        """Of each system: the first candidate of each sentence."""
+        texts: list[list[str]] = [[""] * len(self.ids) for _ in self.ranks[0]]
+        for i, (begin, end) in enumerate(pairwise(self.begin)):
+            for text, ranks in zip(self.texts[begin:end], self.ranks[begin:end], strict=True):
+                for own, rank in zip(texts, ranks, strict=True):
+                    if rank == 0:
+                        own[i] = text
+        return texts
+
     def pool(self, names: Sequence[str], dense: Matrix) -> Pool:
         pool = Pool()
         for name in names:
@@ -237,11 +248,17 @@ def combine(
     guesses = Floors(systems)
     done = 0
     update = run.progress("combine")
+    firsts: list[list[str]] = [[] for _ in systems]
     for piece in _pieces(systems):  # all features have to be known before the first line is written
+        if done < SAMPLE:
+            for own, texts in zip(firsts, piece.firsts(), strict=True):
+                own += texts
         if floors is None:
             _see(piece, systems, guesses, jobs)
         done += len(piece.ids)
         update(done, text="floors")
+    for finding in _strangers(systems, firsts):
+        run.warn(finding)
     for system in systems:
         system.check_weights(run)
     if floors is None:
@@ -262,6 +279,15 @@ def combine(
             shares = ", ".join(f"{name} {share:.0%}" for name, share in guesses.explained(k).items())
             run.note(f"{system.name}: explained by likeness to its other candidates: {shares}")
     return columns
+
+
+def _strangers(systems: Sequence[SystemLists], firsts: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lists that seem to be of other sentences than the first one, or that one again."""
+    for system, texts in zip(systems[1:], firsts[1:], strict=True):
+        name = path_name(system.path)
+        if path_name(systems[0].path) == name:
+            yield f"{systems[0].name} and {system.name} are the same list, {name}: its columns will be there twice"
+        yield from references_fit(firsts[0], [texts], [name], what="candidates")
 
 
 def _pieces(systems: Sequence[SystemLists]) -> Iterator[Piece]:

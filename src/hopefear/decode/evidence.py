@@ -40,7 +40,7 @@ from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, path_name, read_lines
-from hopefear.util.messages import some
+from hopefear.util.messages import plural, some
 from hopefear.util.values import check_choice
 
 AGREEMENT = ("posterior_1", "posterior_2", "posterior_3", "posterior_4", "votes", "centroid")
@@ -190,7 +190,12 @@ class Evidence:
 
     def check(self, pool: Pool, path: PathLike, run: Session) -> None:
         """Checks on the first piece of a list."""
-        if not any(pool.source(i) for i in range(len(pool))):
+        known, sourced = set(pool.feature_names), any(pool.source(i) for i in range(len(pool)))
+        families = [family for family in self.families if sourced or not family.needs_source]
+        if twice := [name for family in families for name in family.columns if name in known]:
+            finding = f"has {plural(len(twice), 'column')} that would be added: {some(twice)}"
+            raise InputError(f"{path_name(path)}: {finding}. Take the list as it was before features, or rename them")
+        if not sourced:
             if self.model is not None:
                 raise InputError(f"{path_name(path)}: has no source sentences, which --model needs. Give --sources")
             without = [name for family in self.families if family.needs_source for name in family.columns]

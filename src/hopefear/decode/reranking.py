@@ -19,7 +19,7 @@ from hopefear.formats.missing import check_policy, check_weights
 from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, PathsLike, path_list
+from hopefear.util.files import PathLike, PathsLike, path_list, path_name
 from hopefear.util.messages import plural, some
 from hopefear.util.values import check_choice
 
@@ -136,9 +136,11 @@ class _Known:
         return self._values
 
     def check(self, run: Session) -> None:
-        """Weights without a feature, and features without a weight."""
+        """Weights without a feature, features without a weight, and weights that choose nothing."""
         if self.note:
             run.warn(self.note)
+        if self.names and not any(self.weights.values()):
+            run.warn(f"{path_name(self.path)}: all weights are 0, so the first candidate is the best everywhere")
         verb = "has" if self.whose == "the list" else "have"
         whose = f"{self.whose}, which {verb} {some(self.names)}. Use the weights of this model" if self.names else None
         check_names(self.path, self.weights, self.names, "that the list does not have", whose)

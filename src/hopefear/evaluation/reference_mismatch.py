@@ -29,8 +29,10 @@ FEW, ENOUGH = 50, 100  # lines from which references in no order at all are noti
 SHIFTS = (1, -1, 2, -2)
 CERTAIN = 5.0  # standard errors by which another order must be better
 CHANCE = 2.0  # standard errors below which the order given is no better than a random one; half of it for few lines
+ORDERS = 8  # at random, whose mean is compared with the order given
 TYPES = 50  # distinct words that a text must have for the test
 TRANSLATED = 120  # lines at least that are translated to be compared, of a longer text
+LEAKED = 0.5  # share of sentences to be scored that were learnt from, for a warning; "yes" may occur often
 SAME = 0.95  # share of lines that are equal from which a reference is the output itself
 
 
@@ -88,6 +90,10 @@ def _findings(
 ) -> list[str]:
     if count < LEAST or not references:
         return []
+    for name, own in zip(names[1:], references[1:], strict=False):
+        rows = [i for i in _spaced(count) if own(i).strip()]
+        if rows and sum(own(i) == references[0](i) for i in rows) >= SAME * len(rows):
+            return [f"{name} has the same lines as {names[0]}: another reference was meant, or it is there twice"]
     start = range(min(count, LEAST))
     split = _splitter([[get(i) for i in start] for get in (outputs, references[0])])
     output, *given = (_Lines(get, count, split) for get in (outputs, *references))
@@ -112,6 +118,20 @@ def same_text(
         for name, share in zip(names, shares, strict=False)
         if share >= SAME
     ]
+
+
+def leak(learnt_from: Sequence[str], others: Sequence[str], what: str) -> str | None:
+    """A warning about sentences to be scored, called ``what``, most of which are among those learnt from."""
+    known = set(learnt_from)
+    count = sum(text in known for text in others)
+    if len(others) < LEAST or count < LEAKED * len(others):
+        return None
+    return f"{count} of {len(others)} {what} are among those learnt from: their score says nothing about new ones"
+
+
+def texts_for_leak(pool: Pool) -> list[str]:
+    """By what the sentences of a pool are known again."""
+    return ["\n".join([_first(pool, i), *pool.references(i)]) for i in range(len(pool))]
 
 
 def _spaced(count: int) -> range:
@@ -190,9 +210,9 @@ class _Fit:
         return np.array([self._shared(int(i), int(j)) for i, j in zip(self.rows, places, strict=True)])
 
     def better_than_chance(self) -> float:
-        """By how many standard errors the order given is better than one at random."""
-        places = np.roll(self.random.permutation(self.rows), 1)
-        return _errors(self._with(self.rows) - self._with(places))
+        """By how many standard errors the order given is better than orders at random."""
+        orders = [np.roll(self.random.permutation(self.rows), 1) for _ in range(ORDERS)]
+        return _errors(self._with(self.rows) - np.mean([self._with(order) for order in orders], axis=0))
 
     def finding(self) -> str:
         """The finding about this order, or an empty string."""

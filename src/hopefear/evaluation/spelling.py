@@ -24,7 +24,7 @@ from hopefear.metrics import Metric
 SAMPLE = 1000  # lines that are looked at
 CANDIDATES = 10  # of a list, whose words are taken together
 LEAST = 20  # lines; fewer tell nothing about tokens
-ONE_WORD = 12  # characters between two blanks, from which there are no blanks between words
+ONE_WORD = 10  # characters between two blanks, from which there are no blanks between words
 HALF = 0.5  # difference in the share of sentences whose last mark is a token of its own
 LATIN = re.compile("[\u00c2-\u00f4][\u0080-\u00ff\u0152-\u2122]")  # what UTF-8 looks like if read as Latin-1
 SUBWORDS = re.compile("@@ |@@$| ##(?=\\w)")
@@ -158,9 +158,9 @@ def _tokens(pairs: Sequence[tuple[str, str]], tokenize: str | None) -> str:
         return ""
     sides = [[pair[k] for pair in pairs] for k in (0, 1)]
     lengths = [sum(map(len, side)) / sum(len(line.split()) for line in side) for side in sides]
-    if min(lengths) < ONE_WORD <= max(lengths) and tokenize in ("none", "13a", "intl"):
-        one, other = ("output", "references") if lengths[0] < lengths[1] else ("references", "output")
-        return f"blanks are between the words of the {one}, not of the {other}. Give --tokenize zh or char"
+    if max(lengths) >= ONE_WORD and tokenize in ("none", "13a", "intl"):
+        where = "the output" if lengths[0] >= ONE_WORD else "the references"
+        return f"there are no blanks between the words of {where}. Give --tokenize zh or char"
     if tokenize != "none":
         return ""
     ends = [[found for line in side if (found := END.search(line))] for side in sides]

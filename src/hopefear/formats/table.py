@@ -23,7 +23,16 @@ from hopefear._core import Pool
 from hopefear.errors import InputError, input_error
 from hopefear.formats.missing import TABLE_POLICIES, check_policy
 from hopefear.formats.nested import columns_of, rows_of
-from hopefear.formats.table_columns import Column, Numbers, array_of, as_number, column_of, is_missing, label_of
+from hopefear.formats.table_columns import (
+    ODD_NUMBER,
+    Column,
+    Numbers,
+    array_of,
+    as_number,
+    column_of,
+    is_missing,
+    label_of,
+)
 from hopefear.formats.table_pool import BLOCK, PoolBuilder
 from hopefear.util.messages import some, suggestion
 
@@ -166,9 +175,10 @@ class Table:
         """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
         other = {spec.group, spec.text, *spec.references, *spec.outcome}
         if not spec.features:
-            features = [name for name in self.columns if name not in other and self.is_numeric(name)]
+            features = [name for name in self.columns if name.strip() and name not in other and self.is_numeric(name)]
             if not features:
-                raise input_error(self.name, None, "no column of numbers is left for features. Name them: --features")
+                finding = "; ".join(["no column of numbers is left for features", *self.left_out(spec)])
+                raise input_error(self.name, None, f"{finding}. Name them: --features")
             return features
         features = []
         for pattern in spec.features:
@@ -176,6 +186,28 @@ class Table:
             self.column(hits[0], "--features")
             features += [name for name in hits if name not in features and name not in other - {pattern}]
         return features
+
+    def left_out(self, spec: TableSpec) -> Iterator[str]:
+        """Columns that are no features, though they seem to be meant as numbers; and a column without a name."""
+        for name in self.columns if not spec.features else ():
+            if not name.strip():
+                yield "the column without a name is left out (is it an index?)"
+            elif name not in (spec.group, spec.text, *spec.references, *spec.outcome) and not self.is_numeric(name):
+                values = [value for value in self.part(name, slice(0, 100)) if isinstance(value, str) and value.strip()]
+                odd = [value for value in values if ODD_NUMBER.fullmatch(value.strip())]
+                if len(odd) > len(values) / 2:
+                    yield f"{name} is left out: {odd[0]!r} is not a number. Write it without % or commas, as 1234.5"
+
+    def odd_columns(self, spec: TableSpec) -> Iterator[str]:
+        """The same, and features that are nothing but the number of the row."""
+        yield from self.left_out(spec)
+        for name in self.feature_names(spec) if self.rows > 2 and not spec.features else ():
+            for rows in (slice(0, 1000), slice(0, self.rows)):
+                column = self.part(name, rows)
+                if column.dtype.kind not in "fiu" or not (np.diff(column) == 1).all():
+                    break
+            else:
+                yield f"{name} is the number of the row, which says nothing of a candidate. Name --features without it"
 
     def refuse_constant(self, spec: TableSpec) -> None:
         """Raise an InputError for a feature that is the same number in all rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ Column = NDArray[Any]
 Numbers = NDArray[np.float64]
 EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
 TRUTH = {"true": 1.0, "false": 0.0}
+ODD_NUMBER = re.compile(r"[+-]?\d[\d.,' \u00a0\u202f]*(\s*%|,[\d.,]*)")  # 12 %, 1,234.5, 0,5
 
 
 def equal_values(a: Any, b: Any) -> bool:

@@ -227,6 +227,8 @@ def _core_csv(
 
 def _delimiter(path: PathLike, first: str) -> str:
     tabs = os.fspath(path).partition(".tsv")[1] or ("\t" in first and "," not in first)
+    if not tabs and ";" in first and "," not in first:
+        raise input_error(path_name(path), 1, "the columns are separated by ';'. Save the table with commas or tabs")
     return "\t" if tabs else ","
 
 

@@ -13,7 +13,7 @@ from hopefear.reports.gather import RunData, RunReader
 from hopefear.reports.run_view import MetricGroup, RunView, by_metric
 from hopefear.reports.sentence_list import listing, sentences
 from hopefear.reports.verdict import judged
-from hopefear.util.files import atomic_write
+from hopefear.util.files import atomic_write, path_name
 from hopefear.util.messages import plural, some
 
 EVERY = 2.0  # seconds between two looks at a run that is watched
@@ -84,6 +84,8 @@ class _Maker:
             raise InputError("no run to report on. Give the --out of a tune or train")
         self.paths = [Path(run) for run in runs]
         self.out = Path(out)
+        if self.out.is_file() and self.out.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{path_name(self.out)}: exists and is no page: take a name that ends in .html")
         self.sentences, self.jobs = sentences, jobs
         self.reader = RunReader(jobs, unfinished)
         self.finished = False

@@ -266,10 +266,10 @@ def _same_settings(path: Path, old: dict[str, Any], new: dict[str, Any], of: str
         if isinstance(was, dict) and isinstance(now, dict) and was and now:
             _same_settings(path, was, now, f"{of}{name} ")
         elif was != now:
-            raise InputError(
-                f"{path}: the run was begun with another {of}{name} ({_short(was)}, now {_short(now)}). "
-                "Give it the same, or start again with --overwrite"
-            )
+            finding = f"the run was begun with another {of}{name} ({_short(was)}, now {_short(now)})"
+            if name == "inputs":
+                finding = "the run was begun with other input files, or they have changed"
+            raise InputError(f"{path}: {finding}. Give it the same, or start again with --overwrite")
 
 
 def _short(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopefear.errors import InputError
 from hopefear.evaluation.held_out_scores import Difference
 from hopefear.evaluation.holdout import split
-from hopefear.evaluation.reference_mismatch import same_text, translated_fit
+from hopefear.evaluation.reference_mismatch import leak, same_text, translated_fit
 from hopefear.formats.forests import plf_lattices
 from hopefear.formats.weights import check_names, read_many_weights, read_weights
 from hopefear.model.directory import Model
@@ -94,6 +94,9 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
         for part, refs in ((corpus, command.refs), (dev, command.dev_refs), (test, command.test_refs)):
             for finding in misplaced_references(decoder, part, refs, start, command.jobs) if part is not None else ():
                 session.warn(f"{finding} [wrong-references]")
+    for part, what in ((dev, "sentences of --dev-source"), (test, "sentences of --test-source")):
+        if part is not None and (finding := leak(corpus.lines, part.lines, what)):
+            session.warn(finding)
     if dev is None and trainer.holds_out:
         corpus, dev = split(corpus, command.holdout, command.seed)
     corpus = _with_words(command.source, corpus, model, session, command.input == "plf")
