@@ -95,8 +95,8 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
             for finding in misplaced_references(decoder, part, refs, start, command.jobs) if part is not None else ():
                 session.warn(f"{finding} [wrong-references]")
     for part, what in ((dev, "sentences of --dev-source"), (test, "sentences of --test-source")):
-        if part is not None and (finding := leak(corpus.lines, part.lines, what)):
-            session.warn(finding)
+        if part is not None and (leaked := leak(corpus.lines, part.lines, what)):
+            session.warn(leaked)
     if dev is None and trainer.holds_out:
         corpus, dev = split(corpus, command.holdout, command.seed)
     corpus = _with_words(command.source, corpus, model, session, command.input == "plf")
