@@ -131,3 +131,12 @@ def test_a_line_of_progress() -> None:
 def test_words_of_progress() -> None:
     assert [clock_text(seconds) for seconds in (0, 7.4, 67, 7559)] == ["0:00", "0:07", "1:07", "2:05:59"]
     assert [shortened("best bleu", length) for length in (9, 6, 1, 0)] == ["best bleu", "best…", "", ""]
+
+
+def test_the_time_left_of_work_that_is_done_again() -> None:
+    now = [0.0]
+    progress = Progressing("train arow", 100, lambda: now[0])
+    for seconds, done in ((50, 100), (60, 20), (70, 60)):
+        now[0] = seconds
+        progress.update(done)
+    assert progress.time() == "0:10 left"  # 40 of 100 in ten seconds, and 40 more

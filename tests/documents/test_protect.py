@@ -22,17 +22,21 @@ EXAMPLES = {
     ),
     "url": "https://example.org/a?b=c&d=e#f http://x.y/z_(w) www.example.com/a ftp://a.b mailto:a@b.de http://[::1]:80/a",
     "email": "a.b@example.org x+y@sub.example.co.uk",
-    "file": "report.pdf path/like.this /usr/bin/env ./a/b ~/x/y C:\\a\\b.txt a/b/c.tar.gz example.org foo.min.js",
+    "file": (
+        "report.pdf path/like.this /usr/bin/env ./a/b ~/x/y C:\\a\\b.txt a/b/c.tar.gz example.org foo.min.js "
+        "./x.sh ../x.py ../../a/b.md \\\\server\\neu C:\\neu\\tab"
+    ),
+    "mark": "👩\u200d👩\u200d👧 🇩🇪 ❤️ 👍🏽 3️⃣ 😀 →",
     "code": "`x` ``a`b``",
     "entity": "&amp; &#38; &#x26; &nbsp;",
     "tag": "<b> </b> <br/> <a_b> <a href=\"x\"> <img src=x alt='y'>",
     "name": (
         "IKEA iPhone camelCase snake_case GmbH kWh A4 MP3 H2O DVDs McDonald YouTube @user USA ДНК X_Y "
-        "ABC-123 ISO-8859-1 abc-123 Covid-19"
+        "ABC-123 ISO-8859-1 abc-123 Covid-19 AT&T R&D"
     ),
     "number": (
         "3 3.5 3,50 1.000,50 2024-05-31 31.05.2024 10:30 1/2 -5 50% 20°C 5km $5 €5 v1.2.3 "
-        "1990\u20131995 3,5\u00a0% 3\u2009€ ۱۹۹۱"
+        "1990\u20131995 3,5\u00a0% 3\u2009€ ۱۹۹۱ 2024-05-31T10:00:00Z 2024-05-31T10:00:00.5+02:00 +49-30-1234567"
     ),
 }
 EXAMPLES["tag"] = EXAMPLES["tag"].replace("<a_b> ", "")
@@ -101,6 +105,13 @@ def test_words_around_a_span_stay() -> None:
         Keep("3,50 €", "number"),
         " teuer",
     ]
+
+
+def test_marks_inside_words() -> None:
+    assert Protector().parts("Zeile\\nzwei") == ["Zeile", Keep("\\n", "mark"), "zwei"]
+    assert Protector().parts("&Datei _Neu") == [Keep("&", "mark"), "Datei ", Keep("_", "mark"), "Neu"]
+    assert Protector().parts("Tel. +49 30 1234567.") == ["Tel. ", Keep("+49 30 1234567", "number"), "."]
+    assert Protector().parts("„http://a.b/ä“ da")[:2] == ["„", Keep("http://a.b/ä", "url")]
 
 
 def test_a_plural_of_icu_is_one_span() -> None:

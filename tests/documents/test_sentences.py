@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from hopefear.documents import sentences
+from hopefear.documents.protect import Protector
 from hopefear.documents.segment import Keep, Part, Segment, Tag, join_strings, well_formed
 from hopefear.documents.sentences import simple_pieces, split_segment, split_sentences
 
@@ -130,3 +131,9 @@ def test_joined_sentences_are_the_segment(segment: Segment) -> None:
         == Segment(tuple(part for part in segment.parts if part != Keep("", "user"))).joined()
     )
     assert well_formed(part for part in joined if isinstance(part, Tag))
+
+
+def test_no_sentence_ends_in_what_will_be_protected() -> None:
+    segment = Segment(("Siehe ../a.txt, {{a. B}} da. Noch einer.",))
+    texts = [part.text for part, _ in split_segment(segment, "de", Protector().segment)]
+    assert texts == ["Siehe ../a.txt, {{a. B}} da.", "Noch einer."]

@@ -58,6 +58,12 @@ def test_what_begins_small_begins_as_the_text_does() -> None:
     assert unknown.spell(["they"], ["sie"]) == ["They"]
 
 
+def test_what_goes_on_behind_a_quotation_goes_on_small(casing: Casing) -> None:
+    words = ["yes", "!", "hm", "said", "he"]
+    assert casing.spell(words, ["Ja", "!", "hm", "sagte", "er"])[2] == "hm"
+    assert casing.spell(words, ["Ja", "!", "Hm", "sagte", "er"])[2] == "Hm"
+
+
 def test_unknown_words_are_spelled_as_in_the_source(casing: Casing) -> None:
     assert casing.spell(["anna", "met", "mcdonald"], ["Anna", "traf", "McDonald"]) == ["Anna", "met", "McDonald"]
     assert casing.spell(["anna", "met", "mcdonald"]) == ["Anna", "met", "mcdonald"]

@@ -14,7 +14,7 @@ from hopefear.evaluation.holdout import held_out
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
 from hopefear.runs import read_run
-from hopefear.runs.events import Epoch, Event
+from hopefear.runs.events import Epoch, Event, Progress
 from hopefear.runs.session import Session
 from hopefear.train.folds import fit_folds, mean_weights
 from hopefear.train.model_trainers import model_trainer
@@ -86,6 +86,15 @@ def test_held_out_parts_are_translated_once_for_each_weights(
     _, crossed = fit_folds(Mira(epochs=2), Task(decoder, whole), FOLDS, SHARE, None, Session())
     assert crossed is not None
     assert sum(lines) == 3 * len(crossed.corpus)  # before, and after each epoch
+
+
+def test_progress_is_that_of_all_folds(decoder: Hiero, task: Path) -> None:
+    events: list[Progress] = []
+    session = Session(lambda event: events.append(event) if isinstance(event, Progress) else None)
+    fit_folds(Mira(epochs=2), Task(decoder, corpus(task, "tune")), 2, SHARE, None, session)
+    told = [(event.done or 0, event.total, event.text[:11]) for event in events if event.label == "train mira"]
+    assert told == sorted(told) and len({total for _, total, _ in told}) == 1
+    assert told[-1][0] == told[-1][1] and told[-1][2] == "fold 2 of 2"
 
 
 def test_folds_that_do_harm_are_not_kept(decoder: Hiero, task: Path) -> None:

@@ -124,6 +124,23 @@ def test_html(translator: Translator) -> None:
         translator.translations(["x"], format="rtf")
 
 
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("Das Haus\tdas Boot\t\tdas Tor", "The house\tthe boat\t\tthe gate"),  # cells
+        ("&Haus _Boot", "&house _boat"),  # access keys
+        ("das Haus\\ndas Boot", "the house\\nthe boat"),
+        ("AT&T & das Haus", "AT&T & the house"),
+        ("das Haus im\u200bVerkauf", "the house imVerkauf"),  # cleaning took a character away
+        ("das Haus \U0001f469\u200d\U0001f467", "the house \U0001f469\u200d\U0001f467"),
+        ("das Haus<sup>1</sup>", "the house<sup>1</sup>"),  # a footnote
+        ("das Haus {{a. B}}", "the house {{a. B}}"),  # no sentence ends in a protected span
+    ],
+)
+def test_what_strangers_found(translator: Translator, source: str, wanted: str) -> None:
+    assert translator(source).lower() == wanted.lower()
+
+
 def test_what_is_no_text_is_told(translator: Translator) -> None:
     """A single text is a text, never its letters."""
     assert [each.text for each in translator.translations("das Haus")] == ["the house"]

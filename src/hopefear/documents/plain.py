@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 
 from hopefear.documents.document import UNBROKEN, Hole, TextDocument, plain_text
@@ -26,8 +27,14 @@ def read_text(data: bytes, name: str, encoding: str | None = None) -> TextDocume
         if _NARROWEST <= columns <= WIDEST and is_wrapped(row, columns):
             holes += _paragraph(text, block, columns)
         else:
-            holes += [hole for line in block for hole in _paragraph(text, [line], 0)]
+            holes += [hole for line in block for cell in _cells(text, line) for hole in _paragraph(text, [cell], 0)]
     return TextDocument(name, text, coding, holes)
+
+
+def _cells(text: str, line: Line) -> list[Line]:
+    """The parts of a line between its tabs."""
+    starts = [line.start, *(line.start + match.end() for match in re.finditer("\t+", text[line.start : line.stop]))]
+    return [Line(start, stop, stop) for start, stop in zip(starts, [*starts[1:], line.stop], strict=True)]
 
 
 def _paragraph(text: str, block: list[Line], columns: int) -> list[Hole]:

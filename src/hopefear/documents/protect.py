@@ -1,9 +1,10 @@
 """Protected spans: what comes out of a translation as it went in.
 
 By kind: ``user`` (regular expressions of the user), ``word`` (a list of words that stay), ``code`` (between back
-quotes), ``tag``, ``placeholder``, ``url``, ``email``, ``entity``, ``file``, ``name`` (acronyms and other words whose
-capitals mean something, identifiers) and ``number`` (numbers, dates, times, versions, with a unit that follows). Where
-two spans overlap, the kind that comes first in this list wins.
+quotes), ``tag``, ``placeholder``, ``url``, ``email``, ``entity``, ``file``, ``mark`` (emoji, arrows, ``\\n`` as it is
+written in programs, the sign of an access key in ``&File``), ``name`` (acronyms and other words whose capitals mean
+something, identifiers) and ``number`` (numbers, dates, times, versions, with a unit that follows). Where two spans
+overlap, the kind that comes first in this list wins.
 """
 
 from __future__ import annotations
@@ -64,11 +65,13 @@ _PLACEHOLDER = rf"""
     | \[\[[^\[\]\n]*\]\]"""
 _URL = r"""
     (?<![\w@])(?:(?:https?|s?ftps?|file|git|ssh|wss?)://|www\.(?=\w)|(?:mailto|tel|doi|urn):(?=[^\s/]))
-    (?:[^\s<>"'`(){}\[\]|\\^]|\([^\s<>"'`()]*\)|\{[^\s<>"'`{}]*\}|\[[\w:.]*\])*
+    (?:[^\s<>"'`(){}\[\]|\\^\u00ab\u00bb\u2018-\u201f]|\([^\s<>"'`()]*\)|\{[^\s<>"'`{}]*\}|\[[\w:.]*\])*
     (?<![.,;:!?])"""
 _FILE = rf"""
     (?<![\w/.@])(?:~|\.\.?|[A-Za-z]:)?/(?:[\w.+@-]+/)+[\w.+@-]*(?<![.])      # /usr/bin  ~/a/  ./a/b
     | (?<!\w)[A-Za-z]:\\(?:[\w.+@-]+\\)*[\w.+@-]*\w                          # C:\\a\\b
+    | (?<![\w\\])\\\\[\w.-]+(?:\\[\w.+@$-]+)+                                # \\\\server\\a
+    | (?<![\w/.@])(?:\.\.?/)+[\w+@-][\w.+@-]*(?<![.])(?![\w/])              # ./a.sh
     | (?<![\w/.@])(?:\.\.?/|~/)?(?:[\w+@-][\w.+@-]*/)+[\w+@-]*(?:\.[a-z0-9]{{1,8}})+(?![\w/])   # a/b.c
     | (?<![\w/.@])[\w+@-]+(?:\.[\w+-]+)*\.(?:{_EXTENSIONS})(?![\w/])         # report.pdf
     | (?<![\w/.@])(?:[\w-]+\.)+(?:{_DOMAINS})(?:/[\w/.+~%-]*[\w/])?(?![\w/])  # example.org/a"""
@@ -83,6 +86,16 @@ _WORD = re.compile(r"(?<![\w@])@?[^\W_]\w*(?!\w)")
 _IDENTIFIER = re.compile(
     r"(?<![\w@-])(?=[A-Za-z-]*\d)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+(?![\w-])"
 )  # COVID-19, abc-1
+_FIRM = re.compile(r"(?<![\w&])[^\W\d_]{1,4}(?:&[^\W\d_]{1,4})+(?![\w;])")  # AT&T
+_TIME = r"""
+    (?<!\w)\d{4}-\d\d-\d\dT\d\d:?\d\d(?::?\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)   # 2024-05-31T10:00Z
+    | (?<![\w+])\+\d{1,3}(?:[\ \u00a0./-]?\(?\d+\)?){2,}(?![\w(])                       # +49 30 1234567"""
+_PICTURE = "[\u2190-\u21ff\u231a-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_VARIANT = "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+_MARK = rf"""
+    [\U0001f1e6-\U0001f1ff]{{2}} | [0-9\#*]\ufe0f?\u20e3                       # flags, keys
+    | {_PICTURE}{_VARIANT}(?:\u200d{_PICTURE}{_VARIANT})*                      # emoji, also joined ones
+    | (?<!\\)\\[nrt] | (?<![\w&])[&_](?=[^\W\d_]{{2,}}(?!\w))                  # \\n  &File  _File"""
 _CASED = re.compile(r"[^\W\d_]{2,}")
 
 _FINDERS = (
@@ -93,6 +106,9 @@ _FINDERS = (
     _Finder("email", _pattern(r"(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[^\W\d_]{2,}(?![\w-])"), re.compile("@")),
     _Finder("entity", _pattern(r"&(?:\#\d{1,7}|\#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"), re.compile("&")),
     _Finder("file", _pattern(_FILE), re.compile(r"[/\\]|\.\w")),
+    _Finder("name", _FIRM, re.compile("&"), lambda match: match[0].isupper()),
+    _Finder("mark", _pattern(_MARK), re.compile(rf"[\\&_\u20e3]|{_PICTURE}")),
+    _Finder("number", _pattern(_TIME), re.compile(r"\dT\d|\+\d")),
 )
 _LAST = _Finder("number", _pattern(_NUMBER), re.compile(r"\d"))
 

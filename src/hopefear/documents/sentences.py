@@ -22,7 +22,7 @@ _END = re.compile(f"[{_STOPS}]+[\"'\u201d\u2019»)\\]]*(?=\\s)|[{_WIDE_STOPS}]+[
 _BEFORE_STOP = re.compile(
     r"(?:^|[\s(])(?:\w|\d+|Dr|Prof|Mrs?|Ms|St|Nr|No|Sra?|Dra?|Abs|Art|vs|etc|[A-Za-z]\.[A-Za-z])\.$", re.IGNORECASE
 )
-_LOOSE = frozenset(["number", "name", "word"])  # protected spans that look like words to a splitter
+_LOOSE = frozenset(["number", "name", "word", "mark"])  # protected spans that look like words to a splitter
 
 
 def split_sentences(text: str, language: str = "") -> list[tuple[str, str]]:
@@ -93,12 +93,22 @@ def simple_pieces(text: str) -> list[str]:
     return [*pieces, text[start:]] if start < len(text) else pieces
 
 
-def split_segment(segment: Segment, language: str = "") -> list[tuple[Segment, str]]:
+def split_segment(
+    segment: Segment, language: str = "", protect: Callable[[Segment], Segment] | None = None
+) -> list[tuple[Segment, str]]:
     """The sentences of a segment, each with the white space after it; joined, their parts are those of the segment.
 
-    No protected span is cut. Between two sentences a closing tag goes with the first, any other with the second. A pair
-    of tags around several sentences is carried over: one sentence opens it, a later one closes it.
+    No protected span is cut, nor what ``protect`` finds. Between two sentences a closing tag goes with the first, any
+    other with the second. A pair of tags around several sentences is carried over: one sentence opens it, a later one
+    closes it.
     """
+    ends = _ends(segment, language)
+    if ends and protect is not None:
+        ends = _ends(protect(segment), language)
+    return _cut(segment, ends)
+
+
+def _ends(segment: Segment, language: str) -> list[tuple[int, int]]:
     mask, spans = _masked(segment)
     ends: list[tuple[int, int]] = []  # where a sentence stops, and where the next one starts
     position = 0
@@ -109,7 +119,7 @@ def split_segment(segment: Segment, language: str = "") -> list[tuple[Segment, s
         inside = inner >= 0 and spans[inner][0] < stop < spans[inner][1]
         if position < len(mask) and sentence and not inside:
             ends.append((stop, position))
-    return _cut(segment, ends)
+    return ends
 
 
 def _masked(segment: Segment) -> tuple[str, list[tuple[int, int]]]:

@@ -5,7 +5,8 @@ with capitals is learnt as well: a trigram model of the text as it is spelled, i
 the spelling that it mostly has inside sentences, and how often sentences begin with a capital. A translation
 gets the most probable spelling under this model (a beam search over the spellings of each word), then the capitals of
 its sentence beginnings. If the source begins with a small letter (the rest of a sentence, a cell of a table), the
-translation begins as it does in the text for such sources; with a small letter if there are none. Words that the text
+translation begins as it does in the text for such sources; with a small letter if there are none. Where the source goes
+on with a small letter behind a full stop or a quotation ("Yes!" he said), so does the translation. Words that the text
 does not have, such as copied names, are spelled as the source does.
 """
 
@@ -79,7 +80,9 @@ class Casing:
         names: dict[str, list[str]] = {}
         for word in source:
             names.setdefault(word.lower(), []).append(word)
-        capital = {"inside": False, "first": self.begins_large(source), "later": self.later > 0.5}
+        later = [word for position, word in _places(source) if position == "later"]
+        small = bool(later) and all(map(str.islower, later))
+        capital = {"inside": False, "first": self.begins_large(source), "later": self.later > 0.5 and not small}
         return [
             word[0].upper() + word[1:] if capital[position] else word
             for (position, _), word in zip(_places(words), self._most_probable(words, names), strict=True)

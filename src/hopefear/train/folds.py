@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hopefear.evaluation.holdout import split
+from hopefear.runs.events import Event, Progress
 from hopefear.runs.session import Session
 from hopefear.trainers.base import Result
 from hopefear.trainers.data import Corpus, Task, Translations
@@ -39,7 +40,7 @@ def fit_folds(
     crossed: list[Crossed] = []
     for k in range(folds):
         learn, aside = (task.corpus, task.dev) if task.dev else split(task.corpus, share, trainer.seed, k)
-        own = run.part(f"fold-{k + 1}", fold=k + 1)
+        own = _part_of(run, k, folds).part(f"fold-{k + 1}", fold=k + 1)
         if own.folder is not None:
             own.folder.mkdir(exist_ok=True)
         fold_trainer = replace(trainer, seed=trainer.seed + k, keep="best" if trainer.keep == "best" else "learnt")
@@ -50,6 +51,18 @@ def fit_folds(
             crossed.append(Crossed(aside, *(part.on_dev(w, trainer.jobs) for w in (fold.initial, fold.weights))))
     together = _together(crossed) if crossed else None
     return _joined(trainer, task, results, together), together
+
+
+def _part_of(run: Session, fold: int, folds: int) -> Session:
+    """The session of one fit: how far it has come is told as a share of all fits."""
+
+    def listen(event: Event) -> object:
+        if isinstance(event, Progress) and event.done is not None and event.total:
+            text = f"fold {fold + 1} of {folds}  {event.text}"
+            event = replace(event, done=fold * event.total + event.done, total=folds * event.total, text=text)
+        return run.listen(event)
+
+    return replace(run, listen=listen)
 
 
 def _joined(trainer: Online, task: Task, results: Sequence[Result], crossed: Crossed | None) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from hopefear.documents.segment import Part, Segment
 from hopefear.documents.sentences import split_segment
 from hopefear.translator.sentence import Made, Sentence
 
-Read = Callable[[Segment], Sentence | None]
+_CELLS = re.compile(r"(\s*\t\s*)")
 
 
 @dataclass(slots=True)
@@ -27,9 +28,19 @@ class Slot:
         return len(self.source.text) + len(self.space)
 
 
-def slots_of(segment: Segment, language: str, read: Read) -> list[Slot]:
-    """The sentences of a segment."""
-    return [Slot(part, space, read(part)) for part, space in split_segment(segment, language)]
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a translator reads: its language, what it protects, and what it makes of a sentence."""
+
+    language: str
+    protect: Callable[[Segment], Segment]
+    read: Callable[[Segment], Sentence | None]
+
+    def slots(self, segment: Segment) -> list[Slot]:
+        """The sentences of a segment."""
+        return [
+            Slot(part, space, self.read(part)) for part, space in split_segment(segment, self.language, self.protect)
+        ]
 
 
 def rendered(slots: Sequence[Slot], made: Sequence[Made]) -> Segment:
@@ -78,13 +89,15 @@ class TextDraft(Draft):
     ends: list[str] = field(default_factory=list)  #: behind each row
 
     @classmethod
-    def of(cls, text: str, language: str, read: Read) -> TextDraft:
-        """A text. A line that has words is a row; ``<b>`` and the like in it are tags."""
+    def of(cls, text: str, reader: Reader) -> TextDraft:
+        """A text. What stands between ends of lines and tabs is a row; ``<b>`` and the like in it are tags."""
         rows, ends = [], []
         for line in text.splitlines(keepends=True):
             bare = line.rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-            rows.append(slots_of(Segment.of(bare), language, read))
-            ends.append(line[len(bare) :])
+            cells = _CELLS.split(bare) if "\t" in bare else [bare]
+            for cell, end in zip(cells[::2], [*cells[1::2], line[len(bare) :]], strict=True):
+                rows.append(reader.slots(Segment.of(cell)))
+                ends.append(end)
         return cls(rows, ends)
 
     def text(self, made: Sequence[Made]) -> str:
@@ -111,9 +124,9 @@ class TextDraft(Draft):
 class HtmlDraft(Draft):
     """A piece of HTML."""
 
-    def __init__(self, text: str, language: str, read: Read) -> None:
+    def __init__(self, text: str, reader: Reader) -> None:
         self._page = read_html(text.encode("utf-8", "replace"), "text", "utf-8")
-        super().__init__([slots_of(segment, language, read) for segment in self._page.segments])
+        super().__init__([reader.slots(segment) for segment in self._page.segments])
 
     def text(self, made: Sequence[Made]) -> str:
         segments = self._page.segments

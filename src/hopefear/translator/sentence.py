@@ -7,6 +7,7 @@ term, which get the bytes that they must have, where the tags go, and which word
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -24,6 +25,8 @@ from hopefear.translator.tokens import Word, Words, labelled
 PRIVATE = "\ue000"
 #: The longest sentence that is decoded as one; of a longer one, parts of this length are.
 LONGEST = 200
+#: The beginning of raised or lowered text, such as the number of a footnote.
+_SMALL = re.compile(r"<su[bp]\b[^<>]*(?<!/)>|.*<\w+:vertAlign\b", re.IGNORECASE | re.DOTALL)
 More = Callable[[list[str]], list[SentenceRule]]
 
 
@@ -276,10 +279,16 @@ class Assembly:
                 if any(place == here for place, _ in self._source.tags):  # white space on both sides of it counts twice
                     gap = gap[:1]
                 blanks[number] = gap if near_keep or not gap or _is_odd(gap) else blanks[number]
-            if self._is_blank(number - 1) or self._is_blank(number):
+            pair = number - 1, number
+            if any(map(self._is_blank, pair)) or self._sticks(number - 1, 1) or self._sticks(number, 0):
                 blanks[number] = ""
         lead, tail = self._source.gap(0), self._source.gap(self._sentence.length)
         return [lead, *blanks[1:], tail] if blanks else [lead + tail]
+
+    def _sticks(self, number: int, side: int) -> bool:
+        """Whether a piece is a mark that touches what stands before it (0) or behind it (1) in the source."""
+        piece, origin = self._pieces[number], self._origin[number]
+        return isinstance(piece, Keep) and piece.kind == "mark" and not self._source.gap(origin[0] + side)
 
     def _is_blank(self, number: int) -> bool:
         """Whether a piece is itself a blank, as ``&nbsp;`` is."""
@@ -298,7 +307,7 @@ class Assembly:
         """White space and tags between two pieces."""
         if not tags:
             return [blank]
-        if not blank:
+        if not blank or any(_SMALL.match(tag.text) and self._touches(tag) for tag in tags):
             return list(tags)
         sides = [self._sides(tag) for tag in tags]
         if any(tag.kind == "empty" and self._touches_words(tag) for tag in tags):
@@ -315,6 +324,11 @@ class Assembly:
         for white, tag in zip(between, tags, strict=False):
             parts += [blank, tag] if white else [tag]
         return [*parts, blank] if between[-1] else parts
+
+    def _touches(self, tag: Tag) -> bool:
+        """Whether no white space stands before a tag in the source."""
+        place = self._source.tag_places[self._number[tag]]
+        return place > 0 and not self._source.text[place - 1].isspace()
 
     def _touches_words(self, tag: Tag) -> bool:
         """Whether no white space stands next to a tag, or to the tags that it stands among, in the source."""

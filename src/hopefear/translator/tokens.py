@@ -82,12 +82,16 @@ def _words(text: str, at: int, pipeline: TextPipeline) -> list[Word]:
         piece = match[0]
         position = 0
         tokens = pipeline.tokens(piece)
+        own: list[Word] = []
         for token, spelled in zip(tokens, pipeline.whole(tokens), strict=True):
             place = piece.find(spelled, position)
             if place < 0:  # cleaning changed how it is spelled
                 place = min(position, len(piece) - 1)
             position = max(place + 1, min(place + len(spelled), len(piece)))
-            words.append(Word(token, at + match.start() + place, at + match.start() + position))
+            own.append(Word(token, match.start() + place, match.start() + position))
+        for word, stop in zip(own, [*(word.start for word in own[1:]), match.end()], strict=True):
+            word.stop = stop  # what cleaning takes away is no white space
+            words.append(Word(word.form, at + word.start, at + stop))
     return words
 
 

@@ -27,7 +27,7 @@ from hopefear.learning.corrections import Corrections, Learnt
 from hopefear.learning.decoding import Decoders
 from hopefear.learning.memory import View
 from hopefear.model.directory import Model
-from hopefear.translator.drafts import Draft, HtmlDraft, Slot, TextDraft, rendered, slots_of
+from hopefear.translator.drafts import Draft, HtmlDraft, Reader, Slot, TextDraft, rendered
 from hopefear.translator.engine import Engine, RankedTranslations
 from hopefear.translator.explaining import Explanation, explained
 from hopefear.translator.folder import GLOSSARY, corrections_of, describe, open_translator
@@ -43,8 +43,8 @@ FORMATS = ("text", "html")
 _BLOCK = 256  # sentences decoded at a time
 _SURROGATES = re.compile("[\ud800-\udfff]")  # which are no characters
 _TEXTS = 64  # texts taken from an iterator at a time
-#: Runs of signs that mean something, such as --> and ==.
-_SIGNS = r"(?<!\S)(?=[^\w\s]*[<>=~^|\\*#+&@/])[^\w\s]{2,}(?!\S)"
+#: Signs that mean something and stand alone, such as --> and &.
+_SIGNS = r"(?<!\S)(?=[^\w\s]*[<>=~^|\\*#+&@/])[^\w\s]+(?!\S)"
 
 
 class Translator:
@@ -221,8 +221,8 @@ class Translator:
     def segments(self, segments: Sequence[Segment]) -> list[Segment]:
         """Segments of a document translated, see :mod:`hopefear.documents`."""
         view = self._corrections.view()
-        read = partial(self._sentence, view)
-        rows = [slots_of(segment, self.source, read) for segment in segments]
+        reader = self._reader(view)
+        rows = [reader.slots(segment) for segment in segments]
         made = iter(self._made([slot.sentence for row in rows for slot in row if slot.sentence is not None], view))
         return [
             rendered(row, list(itertools.islice(made, sum(slot.sentence is not None for slot in row)))) for row in rows
@@ -274,7 +274,10 @@ class Translator:
             if (sentence := self._sentence(view, whole)) is not None and sentence.recalled is not None:
                 return TextDraft([[Slot(whole, "", sentence)]], [""])
         kind = HtmlDraft if format == "html" else TextDraft.of
-        return kind(text, self.source, partial(self._sentence, view))
+        return kind(text, self._reader(view))
+
+    def _reader(self, view: View) -> Reader:
+        return Reader(self.source, self._protector.segment, partial(self._sentence, view))
 
     def _sentence(self, view: View, segment: Segment) -> Sentence | None:
         """A sentence for the decoder; None if there is nothing to translate."""

@@ -21,12 +21,15 @@ class Progressing:
     def __init__(self, label: str, total: int | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.label, self.total, self.text, self.done = label, total, "", 0
         self._clock, self._begun = clock, clock()
+        self._before = 0  # what was done at that time
         self.counted = False  # whether the number done is meaningful without a total
 
     def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None:
         """``done`` of ``total`` are ready (one more by default); ``text`` is the current state, e.g. a score."""
         self.counted = done is not None
-        self.done = self.done + 1 if done is None else done
+        known, self.done = self.done, self.done + 1 if done is None else done
+        if self.done < known:  # the same work once more
+            self._before, self._begun = self.done, self._clock()
         self.total, self.text = total or self.total, text
 
     @property
@@ -39,9 +42,10 @@ class Progressing:
         passed = self._clock() - self._begun
         if self.share is None:
             return clock_text(passed)
-        if not self.share or passed < SURE:
+        new = self.done - self._before
+        if self.total is None or new <= 0 or passed < SURE or self.done >= self.total:
             return ""
-        return "" if self.share >= 1 else f"{clock_text(passed * (1 - self.share) / self.share)} left"
+        return f"{clock_text(passed * (self.total - self.done) / new)} left"
 
     def count(self) -> str:
         """How many are done, of how many."""

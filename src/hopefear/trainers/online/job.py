@@ -183,7 +183,9 @@ class _Watch:
         text += "  B: hope {hope:+.2f} best {best:+.2f} fear {fear:+.2f}".format(**figures)
         text += f"  working set {figures['constraints']:.1f}"
         label = f"train {self.job.trainer.name}"
-        self.job.run.tell(Progress(label, tally.sentences, len(self.job.data.examples), text))
+        sentences, epochs = len(self.job.data.examples), self.job.trainer.epochs
+        done = (self.epoch - 1) * sentences + tally.sentences
+        self.job.run.tell(Progress(label, done, epochs * sentences, text))
         return self.job.run.folder is not None and now - self.kept >= self.job.run.checkpoint_every
 
     def checkpoint(self, tally: Tally) -> None:
