@@ -108,6 +108,18 @@ def test_several_files_keep_their_order_and_have_names(tmp_path: Path) -> None:
     assert list(dict.fromkeys(pair.domain for pair in pairs)) == ["a", "b", "b-2", "Books.de-en"]
 
 
+def test_a_folder(tmp_path: Path) -> None:
+    sides(tmp_path, "a.de", "a.en")
+    (tmp_path / "b.tmx.gz").write_bytes(gzip.compress(tmx().encode()))
+    (tmp_path / "README").write_text("about")
+    (tmp_path / ".hidden.tmx").write_text("damaged")
+    (tmp_path / "sub").mkdir()
+    pairs = read(tmp_path)
+    assert texts_of(pairs) == TEXTS * 2
+    assert list(dict.fromkeys(pair.domain for pair in pairs)) == ["a", "b"]
+    assert message(tmp_path / "sub").endswith("sub: is a folder without a corpus in de or en. Name a file")
+
+
 def test_a_zip_may_hold_a_memory(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "x.zip", {"docs/README.md": "about", "memory.tmx": tmx()})
     pairs = read(path)
@@ -144,6 +156,8 @@ class TestMistakes:
         texts = [(e, f) for f, e in TEXTS] * 10
         (tmp_path / "x.tsv").write_text(tsv(texts))
         assert "what should be de is en, and the other way round" in message(tmp_path / "x.tsv")
+        (tmp_path / "x.tmx").write_text(tmx(texts))
+        assert message(tmp_path / "x.tmx").endswith("Its languages are exchanged: correct the codes in the file")
 
     def test_sides_swapped_by_their_script(self, tmp_path: Path) -> None:
         (tmp_path / "x.tsv").write_text("This is a book.\tЭто книга.\nA dog barks.\tСобака лает.\n" * 4)
@@ -229,7 +243,8 @@ class TestHostile:
     def test_a_zip_bomb(self, tmp_path: Path) -> None:
         members = {f"x.{code}": (letter * 500_000 + b"\n") * 120 for code, letter in (("de", b"d"), ("en", b"e"))}
         path = write_zip(tmp_path / "x.zip", members)
-        assert "unpacks to more than 200 times its size" in message(path)
+        cure = "unpacks to more than 200 times its size, as no text does. Unpack it yourself"
+        assert message(path) == f"{path}/x.de: {cure}"
 
     def test_a_packed_bomb(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("hopefear.util.unpacking.LARGE", 1 << 20)

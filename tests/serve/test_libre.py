@@ -53,6 +53,11 @@ def test_a_query_as_omegat_sends_it(app: App) -> None:
     assert answer.json() == {"translatedText": "The house"}
 
 
+def test_languages_in_the_address_and_text_in_the_form(app: App) -> None:
+    address = {"q": "das Haus", "source": "de", "target": "en"}
+    assert app.post("/translate", params=address, data={"q": "ein Hund"}).json() == {"translatedText": "a dog"}
+
+
 def test_a_form_with_lines(app: App) -> None:
     answer = app.post("/translate", data={"q": "Das Haus\r\nein Hund", "source": "de", "target": "en"})
     assert answer.json() == {"translatedText": "The house\na dog"}

@@ -38,6 +38,8 @@ def _check_sides(head: Sequence[Pair], name: str, languages: tuple[str, str], ot
     source, target = languages
     if look_swapped((p.source for p in whole), (p.target for p in whole), source, target):
         finding = f"what should be {source} is {target}, and the other way round"
+        if name.lower().endswith((".tmx", ".xlf", ".xliff")):
+            raise input_error(name, None, f"{finding}. Its languages are exchanged: correct the codes in the file")
         cure = "Swap --source and --target, or the columns"
         raise input_error(name, None, f"{finding}. {cure}; or translate the other way: --from {target} --to {source}")
     sides = (source, [pair.source for pair in whole]), (target, [pair.target for pair in whole])

@@ -127,6 +127,9 @@ def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> I
                 if done > most:
                     raise _bomb(name)
                 yield piece
+    except InputError:
+        archive.close()
+        raise
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, NotImplementedError) as error:
         raise _damaged(name, error) from None
     except OSError as error:

@@ -95,6 +95,9 @@ class _Plan:
         if not is_remote(path) and not Path(path).exists() and (files := self._both(os.fspath(path))):
             for each in files:
                 self._add_entry(open_entry(each))
+        elif not is_remote(path) and Path(path).is_dir():
+            for each in self._files_in(Path(path)):
+                self.add(each)
         elif is_zip(path):
             entries = zip_entries(path)
             if not entries:
@@ -142,6 +145,18 @@ class _Plan:
         source, target = sorted((one, other), key=lambda half: half.side)
         stem = source.stem if source.stem == target.stem else _common_start(source.stem, target.stem)
         self._parts[one.place] = self._part_of_sides(source.entry, target.entry, self._domain(stem))
+
+    def _files_in(self, folder: Path) -> list[Path]:
+        """The files of a folder, by their names, that have both languages or one of them."""
+        files = [file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith(".")]
+        own = [file for file in files if self._is_corpus(file.name.removesuffix(file.suffix * (file.suffix in PACKED)))]
+        if not own:
+            finding = f"is a folder without a corpus in {' or '.join(self._languages)}. Name a file"
+            raise input_error(path_name(folder), None, finding)
+        return own
+
+    def _is_corpus(self, name: str) -> bool:
+        return name.lower().endswith(_BOTH_SIDES) or self._language_at_end(name)[1] is not None
 
     def _both(self, prefix: str) -> list[str]:
         """The files of both languages whose names begin so."""

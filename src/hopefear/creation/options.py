@@ -78,6 +78,8 @@ class CreateOptions:
 
 def _state(path: PathLike) -> list[Any]:
     try:
+        if Path(path).is_dir():
+            return [str(path), [_state(file) for file in sorted(Path(path).iterdir())]]
         state = Path(path).stat()
     except (OSError, ValueError):  # an address, or what files have in common
         return [str(path)]

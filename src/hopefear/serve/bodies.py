@@ -95,17 +95,17 @@ class Body:
 
 
 async def read_body(request: Request, limits: Limits, files: bool = False) -> Body:
-    """The body of a request, or the query of its address if it has none."""
+    """The body of a request. To a form belongs what is in the query of its address; the form itself has precedence."""
     kind, _, parameters = request.headers.get("content-type", "").partition(";")
     kind = kind.strip().lower()
-    multipart = kind == "multipart/form-data"
+    multipart, query = kind == "multipart/form-data", request.scope.get("query_string", b"")
     data = await _read(request, limits, limits.file_bytes + 65_536 if multipart and files else limits.body_bytes)
     if multipart:
         values, uploads = parse_multipart(data, parameters, limits.texts + 20)
-        return Body(values, uploads, form=True)
+        return Body({**_form(query, limits.texts + 20), **values}, uploads, form=True)
     if kind.endswith("json") or data.lstrip()[:1] == b"{":
         return Body(_json(data))
-    return Body(_form(data or request.scope.get("query_string", b""), limits.texts + 20), form=True)
+    return Body({**_form(query, limits.texts + 20), **_form(data, limits.texts + 20)}, form=True)
 
 
 async def _read(request: Request, limits: Limits, most: int) -> bytes:
