@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import inspect
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -99,7 +100,8 @@ def zip_entries(path: PathLike) -> list[Entry]:
     if len(members) > _MOST_MEMBERS:
         raise input_error(path_name(path), None, f"has {len(members):,} files. Is this a corpus? Unpack it yourself")
     kept = [member for member in members if not member.filename.endswith("/") and not _is_note(member.filename)]
-    return [_member(archive, member, f"{path_name(path)}/{printable(member.filename)}") for member in kept]
+    streams: list[Generator[bytes]] = []
+    return [_member(archive, member, f"{path_name(path)}/{printable(member.filename)}", streams) for member in kept]
 
 
 def _is_note(name: str) -> bool:
@@ -109,13 +111,16 @@ def _is_note(name: str) -> bool:
     )
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Entry:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, streams: list[Generator[bytes]]) -> Entry:
     if member.flag_bits & 1:
         raise input_error(name, None, "is encrypted. Unpack it first")
-    return _entry(name, _last_part(member.filename), _unzipped(archive, member, name))
+    streams.append(stream := _unzipped(archive, member, name, streams))
+    return _entry(name, _last_part(member.filename), stream)
 
 
-def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Iterator[bytes]:
+def _unzipped(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, streams: Sequence[Generator[bytes]]
+) -> Generator[bytes]:
     import lzma
     import zlib
 
@@ -125,15 +130,18 @@ def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> I
             while piece := file.read(CHUNK):
                 done += len(piece)
                 if done > most:
-                    raise _bomb(name)
+                    break
                 yield piece
-    except InputError:
-        archive.close()
-        raise
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, NotImplementedError) as error:
         raise _damaged(name, error) from None
     except OSError as error:
         raise os_error(name, error) from None
+    if done > most:
+        for stream in streams:
+            if inspect.getgeneratorstate(stream) != inspect.GEN_RUNNING:
+                stream.close()
+        archive.close()
+        raise _bomb(name)
 
 
 def _damaged(name: str, error: Exception) -> InputError:

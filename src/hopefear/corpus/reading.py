@@ -96,8 +96,8 @@ class _Plan:
             for each in files:
                 self._add_entry(open_entry(each))
         elif not is_remote(path) and Path(path).is_dir():
-            for each in self._files_in(Path(path)):
-                self.add(each)
+            for inside in self._files_in(Path(path)):
+                self.add(inside)
         elif is_zip(path):
             entries = zip_entries(path)
             if not entries:
