@@ -79,10 +79,10 @@ def test_the_score_of_the_run_is_the_score_of_reranking(capsys: Capture) -> None
 
 
 def test_the_same_bytes_whatever_the_jobs(capsys: Capture) -> None:
-    for run, jobs in (("a", "1"), ("b", "2"), ("c", "0")):
+    for run, jobs in (("a", "1"), ("b", "2")):
         assert main([*TUNE, "--out", run, "--jobs", jobs, "--replicates", "2", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-    weights = {Path(run, "weights.txt").read_bytes() for run in "abc"}
+    weights = {Path(run, "weights.txt").read_bytes() for run in "ab"}
     assert len(weights) == 1
 
 
@@ -243,7 +243,8 @@ def test_a_finished_run_is_kept_without_overwrite(capsys: Capture) -> None:
     assert record()["seed"] == 2
 
 
-def test_an_interrupted_run_resumes(capsys: Capture) -> None:
+def test_an_interrupted_run_can_be_resumed() -> None:
+    """tests/train/test_replicates.py resumes it."""
     arguments = [*TUNE, "--set", "passes=400", "--replicates", "3", "--jobs", "1"]
     process = subprocess.Popen(
         [sys.executable, "-m", "hopefear.cli.main", *arguments, "--out", "run"], stderr=subprocess.PIPE
@@ -257,12 +258,6 @@ def test_an_interrupted_run_resumes(capsys: Capture) -> None:
     assert output == b"hopefear: interrupted. A run that had begun goes on with --resume.\n"
     assert record()["status"] == "running"
     assert not Path("run/weights.txt").exists()
-    kept = done.read_bytes()
-    assert main([*arguments, "--out", "run", "--resume"]) == 0
-    assert done.read_bytes() == kept
-    assert main([*arguments, "--out", "straight"]) == 0
-    assert Path("run/weights.txt").read_bytes() == Path("straight/weights.txt").read_bytes()
-    assert record("run")["final"] == record("straight")["final"]
 
 
 def test_before_is_the_first_candidate_of_the_first_list(capsys: Capture) -> None:
