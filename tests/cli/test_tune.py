@@ -320,12 +320,12 @@ def test_progress_knows_its_total() -> None:
     Path("large").write_bytes(b"x" * 2_500_000)
     assert megabytes(["large", "large"]) == 5
     assert megabytes(["large", "-"]) is None
-    heard: list[Progress] = []
+    received: list[Progress] = []
     refs = REFS[1:]
     Tune(nbest=["nbest.txt"], refs=refs, trainer="kbmira", out="run", replicates=2, jobs=1).run(
-        Session(lambda event: heard.append(event) if isinstance(event, Progress) else None)
+        Session(lambda event: received.append(event) if isinstance(event, Progress) else None)
     )
-    assert {one.total for one in heard if one.label == "tune kbmira" and "epoch" in one.text} == {120}
+    assert {one.total for one in received if one.label == "tune kbmira" and "epoch" in one.text} == {120}
 
 
 def test_lists_and_references_of_other_stores(tmp_path: Path) -> None:

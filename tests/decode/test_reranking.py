@@ -39,15 +39,15 @@ def test_a_list_with_an_error_has_no_output(tmp_path: Path) -> None:
 def test_names_that_do_not_meet(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("0 ||| a ||| lm= 1 tm= 2 ||| 0\n")
     (tmp_path / "weights").write_text("lm 1\nx 1\n")
-    told: list[Event] = []
+    events: list[Event] = []
     with pytest.raises(
         InputError, match=r"weights: 1 weight for features that the list does not have: x\. Use the weights"
     ):
         rerank(tmp_path / "list", tmp_path / "weights")
     assert list(
-        rerank(tmp_path / "list", tmp_path / "weights", Session(told.append), how=Reranking(missing="zero"))
+        rerank(tmp_path / "list", tmp_path / "weights", Session(events.append), how=Reranking(missing="zero"))
     ) == ["a"]
-    assert [event.text for event in told if isinstance(event, Warned)] == [
+    assert [event.text for event in events if isinstance(event, Warned)] == [
         f"{tmp_path}/weights: 1 weight for features that the list does not have: x",
         "1 feature of the list without a weight, taken as 0: tm",
     ]

@@ -42,11 +42,11 @@ def test_blocks_do_not_show(path: Path, monkeypatch: pytest.MonkeyPatch, block: 
     config = Translate(model=str(path / "model"), nbest=nbest)
     whole = "".join(translate(config, path / "source"))
     monkeypatch.setattr("hopefear.decode.translation.BLOCK", block)
-    told: list[Event] = []
-    pieces = list(translate(config, path / "source", Session(told.append)))
+    events: list[Event] = []
+    pieces = list(translate(config, path / "source", Session(events.append)))
     assert len(pieces) == -(-23 // block)
     assert "".join(pieces) == whole
-    assert [event.done for event in told if isinstance(event, Progress)][-1] == 23
+    assert [event.done for event in events if isinstance(event, Progress)][-1] == 23
     if not nbest:
         assert whole.splitlines() == Hiero(Model.open(path / "model")).translate(
             (path / "source").read_text().splitlines()

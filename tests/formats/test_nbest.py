@@ -169,10 +169,10 @@ def test_hostile_but_legal(tmp_path: Path) -> None:
 
 def test_reading_reports_progress(tmp_path: Path) -> None:
     data = Synthetic(sentences=30, candidates=5)
-    told: list[int] = []
+    received: list[int] = []
     path = data.write(tmp_path)["nbest"]
-    read_nbest(path, progress=told.append)
-    assert told == sorted(told) and told[-1] == path.stat().st_size
+    read_nbest(path, progress=received.append)
+    assert received == sorted(received) and received[-1] == path.stat().st_size
 
 
 def test_numbers_are_those_that_python_reads(tmp_path: Path) -> None:

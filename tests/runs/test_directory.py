@@ -131,11 +131,11 @@ def test_warnings_are_kept_once_and_numbers_that_are_none_are_null(tmp_path: Pat
 
 
 def test_events_are_logged_warnings_kept_and_all_forwarded(tmp_path: Path) -> None:
-    heard: list[Event] = []
+    received: list[Event] = []
     with Run.open(tmp_path) as run:
 
         def listen(event: Event) -> bool:
-            heard.append(event)
+            received.append(event)
             return "stop" not in str(event)
 
         session = run.session(listen)
@@ -144,7 +144,7 @@ def test_events_are_logged_warnings_kept_and_all_forwarded(tmp_path: Path) -> No
         events = [Note("begin"), epoch, Warned("look"), Warned("look")]
         assert all(session.tell(event) for event in events)
         assert not session.tell(Note("stop"))
-        assert heard == [*events, Note("stop")]
+        assert received == [*events, Note("stop")]
         run.finish({"lm": 1.0}, {})
         session.tell(Epoch(2, 3.0))  # of a run that is finished nothing is logged
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]

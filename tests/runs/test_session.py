@@ -15,15 +15,15 @@ def test_only_false_asks_to_stop(answer: object, goes_on: bool) -> None:
 
 
 def test_notes_warnings_and_progress() -> None:
-    heard: list[Event] = []
-    session = Session(heard.append)
+    events: list[Event] = []
+    session = Session(events.append)
     session.note("a")
     session.warn("b")
     update = session.progress("read", 10)
     update(3)
     update(text="MB")
     update(4, 20)
-    assert heard == [
+    assert events == [
         Note("a"),
         Warned("b"),
         Progress("read", 3, 10),
@@ -33,13 +33,13 @@ def test_notes_warnings_and_progress() -> None:
 
 
 def test_parts_have_a_folder_below_and_mark_their_events(tmp_path: Path) -> None:
-    heard: list[Event] = []
-    session = Session(heard.append, tmp_path, 5.0)
+    events: list[Event] = []
+    session = Session(events.append, tmp_path, 5.0)
     part = session.part("replicate-1", replicate=1).part(iteration=2)
     assert (part.folder, part.checkpoint_every) == (tmp_path / "replicate-1", 5.0)
     part.tell(Epoch(1, 1.0))
-    assert heard[0].context == {"replicate": 1, "iteration": 2}
-    assert Session(heard.append).part("below").folder is None
+    assert events[0].context == {"replicate": 1, "iteration": 2}
+    assert Session(events.append).part("below").folder is None
 
 
 def test_a_part_may_be_stopped() -> None:

@@ -48,12 +48,12 @@ def test_no_setting_is_decoded_twice(decoder: str, tmp_path: Path) -> None:
 
 def test_the_bar_counts_decodings(decoder: str, tmp_path: Path) -> None:
     """And not what happens inside the fits between them."""
-    heard: list[Event] = []
+    events: list[Event] = []
     common = {"refs": [str(tmp_path / "ref")], "trainer": "mert", "set": {"restarts": 1}, "holdout": 0.0, "jobs": 1}
     command = decoder.replace("{param:beam}", "")
-    tuned = Tune(decoder_command=command, iterations=3, out=str(tmp_path / "run"), **common).run(Session(heard.append))
-    decoded = [event for event in heard if isinstance(event, Decoded)]
-    shown = [event for event in heard if isinstance(event, Progress)]
+    tuned = Tune(decoder_command=command, iterations=3, out=str(tmp_path / "run"), **common).run(Session(events.append))
+    decoded = [event for event in events if isinstance(event, Decoded)]
+    shown = [event for event in events if isinstance(event, Progress)]
     assert len(decoded) == len(shown) == calls(tmp_path) == tuned.more["decodings"]
     assert [event.text for event in shown] == [f"decoded  bleu {event.score:.2f}" for event in decoded]
     assert {event.total for event in shown} == {4}

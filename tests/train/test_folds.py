@@ -134,10 +134,10 @@ def test_a_run_with_folds_resumes(task: Path, tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         config(task, tmp_path / "run").run(Session(interrupt))
-    heard: list[Event] = []
-    resumed = config(task, tmp_path / "run", resume=True).run(Session(heard.append))
+    events: list[Event] = []
+    resumed = config(task, tmp_path / "run", resume=True).run(Session(events.append))
     whole = config(task, tmp_path / "whole").run(Session())
-    assert next(event.context["fold"] for event in heard if isinstance(event, Epoch)) == 2
+    assert next(event.context["fold"] for event in events if isinstance(event, Epoch)) == 2
     assert resumed.final == whole.final and resumed.weights == whole.weights
 
 

@@ -31,8 +31,8 @@ def config(task: Path, out: Path, **more: Any) -> Train:
 
 
 def test_the_record_has_everything_that_decides_the_result(task: Path, tmp_path: Path) -> None:
-    heard: list[Event] = []
-    trained = config(task, tmp_path).run(Session(heard.append))
+    events: list[Event] = []
+    trained = config(task, tmp_path).run(Session(events.append))
     record = read_run(tmp_path)
     assert (record.kind, record.status, record.model) == ("train", "done", str(task / "model"))
     assert record.metric == f"bleu|{hf.Bleu().signature()}"
@@ -54,9 +54,9 @@ def test_the_record_has_everything_that_decides_the_result(task: Path, tmp_path:
     assert trained.weights == pytest.approx(dict(trained.result.weights))
     assert trained.final == record.final
     assert record.epochs == [
-        {"epoch": event.epoch, "score": event.score, **event.figures} for event in heard if isinstance(event, Epoch)
+        {"epoch": event.epoch, "score": event.score, **event.figures} for event in events if isinstance(event, Epoch)
     ]
-    notes = [event.text for event in heard if isinstance(event, Note)]
+    notes = [event.text for event in events if isinstance(event, Note)]
     assert notes[0].startswith("epoch 0: bleu ") and "  moved: " in notes[1]
 
 
@@ -93,23 +93,23 @@ def test_every_limit_of_the_decoder_decides_a_run(task: Path, tmp_path: Path, na
 def test_weights_that_are_not_trained_are_warned_of(task: Path, tmp_path: Path) -> None:
     initial = tmp_path / "initial"
     initial.write_text("lm 1\nlex(a|b) 2\n")
-    heard: list[Event] = []
-    config(task, tmp_path / "run", features="small", initial=str(initial)).run(Session(heard.append))
+    events: list[Event] = []
+    config(task, tmp_path / "run", features="small", initial=str(initial)).run(Session(events.append))
     message = f"{initial}: 1 weight for features that are not trained: lex(a|b)"
-    assert Warned(message) in heard
+    assert Warned(message) in events
     assert message not in read_run(tmp_path / "run").warnings
     assert read_run(tmp_path / "run").initial == {"lm": 1.0}
 
 
 def test_the_loop_of_a_batch_trainer_is_reported(task: Path, tmp_path: Path) -> None:
-    heard: list[Event] = []
+    events: list[Event] = []
     more = {"trainer": "kbmira", "set": {"passes": 2}, "iterations": 1, "kbest": 10}
-    config(task, tmp_path, **more).run(Session(heard.append))
+    config(task, tmp_path, **more).run(Session(events.append))
     record = read_run(tmp_path)
     assert (record.settings["kbest"], record.settings["iterations"]) == (10, 1)
     assert record.settings["trainer"]["options"]["passes"] == 2
-    epochs = len([event for event in heard if isinstance(event, Epoch)])
-    assert epochs == len([event for event in heard if isinstance(event, Note) and "bleu" in event.text]) >= 4
+    epochs = len([event for event in events if isinstance(event, Epoch)])
+    assert epochs == len([event for event in events if isinstance(event, Note) and "bleu" in event.text]) >= 4
 
 
 def test_a_run_does_not_end_below_the_untrained_model(task: Path, tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_pat
         with pytest.raises(InputError, match=message):
             given(**more).run(Session())
         assert not out.exists()
-    heard: list[Event] = []
+    events: list[Event] = []
     trained = given(set={"iterations": 2}, test_source=str(blocks / "train.de"),
-                           test_refs=[str(blocks / "train.en")]).run(Session(heard.append))  # fmt: skip
+                           test_refs=[str(blocks / "train.en")]).run(Session(events.append))  # fmt: skip
     record = read_run(out)
     assert record.settings["trainer"]["options"]["iterations"] == 2
     assert "parallel" not in record.settings and record.settings["holdout"] == 0
@@ -211,7 +211,7 @@ def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_pat
     assert [input["epoch"] for input in record.epochs] == [1, 2]
     assert set(trained.final) == {"epoch", "features", "train", "test"}
     assert len(trained.weights) == trained.final["features"]
-    assert [event.text.split(":")[0] for event in heard if isinstance(event, Note)] == [
+    assert [event.text.split(":")[0] for event in events if isinstance(event, Note)] == [
         "truths",
         "iteration 1",
         "iteration 2",

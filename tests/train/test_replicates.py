@@ -60,8 +60,8 @@ def test_random_models_scatter_around_the_given_one() -> None:
 
 
 def test_the_library_does_what_the_command_does(data: Path, tmp_path: Path) -> None:
-    heard: list[Event] = []
-    tuned = config(data, tmp_path / "a", replicates=2).run(Session(heard.append))
+    received: list[Event] = []
+    tuned = config(data, tmp_path / "a", replicates=2).run(Session(received.append))
     files = ["--nbest", data / "nbest.txt", "--refs", *(data / f"ref.{i}" for i in range(4))]
     more = ["--initial", data / "initial.txt", "--set", "passes=3", "--replicates", 2, "--quiet"]
     assert main([str(word) for word in ("tune", *files, "--trainer", "kbmira", *more, "--out", tmp_path / "b")]) == 0
@@ -71,9 +71,9 @@ def test_the_library_does_what_the_command_does(data: Path, tmp_path: Path) -> N
     assert mine.final == theirs.final == json.loads(json.dumps(tuned.final()))
     assert tuned.path == tmp_path / "a"
     assert read_weights(tmp_path / "a" / "weights.txt") == tuned.best.weights
-    epochs = [(event.context["replicate"], event.epoch) for event in heard if isinstance(event, Epoch)]
+    epochs = [(event.context["replicate"], event.epoch) for event in received if isinstance(event, Epoch)]
     assert sorted(epochs) == [(replicate, epoch) for replicate in (1, 2) for epoch in (1, 2, 3)]
-    shown = [event.text for event in heard if isinstance(event, Progress) and "epoch" in event.text]
+    shown = [event.text for event in received if isinstance(event, Progress) and "epoch" in event.text]
     assert len(shown) == 6 and all(text.startswith("replicate ") for text in shown)
 
 
@@ -101,9 +101,9 @@ def test_an_interrupted_run_resumes(data: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         config(data, tmp_path / "part", **many).run(Session(interrupt))
     assert read_run(tmp_path / "part").status == "running"
-    heard: list[Event] = []
-    tuned = config(data, tmp_path / "part", **many, resume=True).run(Session(heard.append))
-    assert {event.context["replicate"] for event in heard if isinstance(event, Epoch)} == {2, 3}
+    received: list[Event] = []
+    tuned = config(data, tmp_path / "part", **many, resume=True).run(Session(received.append))
+    assert {event.context["replicate"] for event in received if isinstance(event, Epoch)} == {2, 3}
     assert tuned.final() == config(data, tmp_path / "whole", **many).run(SILENT).final()
     weights = [(tmp_path / run / "weights.txt").read_bytes() for run in ("part", "whole")]
     assert weights[0] == weights[1]
@@ -123,10 +123,10 @@ def test_replicates_without_a_folder(pool: hf.Pool) -> None:
 def test_foreign_weights_are_warned_of_and_not_recorded(data: Path, tmp_path: Path) -> None:
     initial = tmp_path / "initial"
     initial.write_text((data / "initial.txt").read_text() + "stranger 1\n")
-    heard: list[Event] = []
-    config(data, tmp_path / "run", initial=str(initial)).run(Session(heard.append))
+    received: list[Event] = []
+    config(data, tmp_path / "run", initial=str(initial)).run(Session(received.append))
     message = f"{initial}: 1 weight for features that the lists do not have: stranger"
-    assert message in [event.text for event in heard if isinstance(event, Warned)]
+    assert message in [event.text for event in received if isinstance(event, Warned)]
     assert message not in read_run(tmp_path / "run").warnings
     initial.write_text("stranger 1\n")
     with pytest.raises(InputError, match="none of its 1 weight belongs to a feature of the lists"):
@@ -135,9 +135,9 @@ def test_foreign_weights_are_warned_of_and_not_recorded(data: Path, tmp_path: Pa
 
 
 def test_too_few_to_keep_some_aside_is_noted(data: Path, tmp_path: Path) -> None:
-    heard: list[Event] = []
-    config(data, tmp_path, holdout=0.01).run(Session(heard.append))
-    assert Note("25 sentences: too few to hold some out") in heard
+    received: list[Event] = []
+    config(data, tmp_path, holdout=0.01).run(Session(received.append))
+    assert Note("25 sentences: too few to hold some out") in received
 
 
 def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:

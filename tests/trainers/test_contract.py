@@ -98,22 +98,22 @@ def test_options_are_plain_values(trainer: Kind) -> None:
 
 @every_trainer
 def test_epochs_are_reported(trainer: Kind) -> None:
-    heard: list[Event] = []
-    result = fit(trainer, Session(heard.append))
-    told = [{"epoch": each.epoch, "score": each.score, **each.figures} for each in heard if isinstance(each, Epoch)]
-    assert told == result.history
+    events: list[Event] = []
+    result = fit(trainer, Session(events.append))
+    epochs = [event for event in events if isinstance(event, Epoch)]
+    assert [{"epoch": epoch.epoch, "score": epoch.score, **epoch.figures} for epoch in epochs] == result.history
 
 
 @every_trainer
 def test_a_listener_may_stop_it(trainer: Kind) -> None:
-    heard: list[Event] = []
+    events: list[Event] = []
 
     def listen(event: Event) -> bool:
-        heard.append(event)
+        events.append(event)
         return not isinstance(event, Epoch)
 
     stopped = fit(trainer, Session(listen))
-    assert len([each for each in heard if isinstance(each, Epoch)]) == len(stopped.history) == 1
+    assert len([event for event in events if isinstance(event, Epoch)]) == len(stopped.history) == 1
     assert all(math.isfinite(value) for value in stopped.weights.values())
     assert stopped.score == pytest.approx(kit_of(trainer).score(stopped.weights), abs=1e-9)
 

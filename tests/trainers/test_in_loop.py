@@ -36,18 +36,18 @@ def test_lists_are_the_k_best_with_references_in_tokens(data: Task, tmp_path: Pa
 
 
 def test_the_iteration_that_translates_best_is_chosen(data: Task, tmp_path: Path) -> None:
-    heard: list[Event] = []
+    events: list[Event] = []
     trainer = hf.Kbmira(passes=5, jobs=1)
-    result = InLoop.around(trainer, 2, 20).fit(data, run=Session(heard.append, tmp_path))
+    result = InLoop.around(trainer, 2, 20).fit(data, run=Session(events.append, tmp_path))
     scores = [record["score"] for record in result.history]
     assert result.score == max(scores) and result.epoch == scores.index(max(scores))
     assert result.initial_score == scores[0]
     assert data.dev is not None
     assert result.score == Translations.of(data.decoder, data.dev, result.weights, 1).score
     assert set(result.initial) == set(data.decoder.dense_names)
-    mine = [event for event in heard if isinstance(event, Epoch) and not event.context and type(event) is Epoch]
+    mine = [event for event in events if isinstance(event, Epoch) and not event.context and type(event) is Epoch]
     assert [{"epoch": event.epoch, "score": event.score, **event.figures} for event in mine] == result.history
-    assert len([event for event in heard if isinstance(event, Decoded)]) == len(result.history)
+    assert len([event for event in events if isinstance(event, Decoded)]) == len(result.history)
     # nothing is decoded or learnt again
     again = InLoop.around(trainer, 2, 20).fit(data, run=Session(folder=tmp_path))
     assert (again.weights, again.history) == (result.weights, result.history)

@@ -201,9 +201,9 @@ def test_rampion_is_pulled_towards_the_weights_of_the_loop(
 
     monkeypatch.setattr(hf.Rampion, "fit_towards", seen)
     outcome = OuterLoop(hf.Rampion(jobs=1), toy(data), 2).run(INITIAL, Session(folder=tmp_path / "run"))
-    told = [eval(path.read_text()) for path in sorted(tmp_path.glob("seen-*"))]
-    assert [anchor for anchor, _ in told] == [INITIAL, INITIAL]
-    assert [initial for _, initial in told] == [outcome.decoded[0].weights, outcome.decoded[1].weights]
+    fits = [eval(path.read_text()) for path in sorted(tmp_path.glob("seen-*"))]
+    assert [anchor for anchor, _ in fits] == [INITIAL, INITIAL]
+    assert [initial for _, initial in fits] == [outcome.decoded[0].weights, outcome.decoded[1].weights]
     assert outcome.decoded[1].weights != INITIAL
 
 
@@ -226,12 +226,12 @@ def test_a_trainer_that_fails_later_keeps_the_best_so_far(
 
 def test_what_is_told(data: Any, tmp_path: Path) -> None:
     """Decodings, and the epochs of each fit with the iteration that they belong to; no progress of the fits."""
-    heard: list[Any] = []
-    outcome = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(heard.append, tmp_path))
-    assert all(isinstance(event, Epoch) for event in heard)
-    decoded = [event for event in heard if isinstance(event, Decoded)]
+    events: list[Any] = []
+    outcome = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(events.append, tmp_path))
+    assert all(isinstance(event, Epoch) for event in events)
+    decoded = [event for event in events if isinstance(event, Decoded)]
     assert [event.epoch for event in decoded] == [decoding.number for decoding in outcome.decoded]
     assert [event.score for event in decoded] == [decoding.scores["dev"] for decoding in outcome.decoded]
-    inner = [event for event in heard if not isinstance(event, Decoded)]
+    inner = [event for event in events if not isinstance(event, Decoded)]
     assert [event.context["iteration"] for event in inner] == [1, 1, 2, 2]
     assert inner[0].record() == {"iteration": 1, "epoch": 0, "score": inner[0].score, **inner[0].figures}

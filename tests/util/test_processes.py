@@ -23,19 +23,19 @@ def square(number: int, delay: float = 0.0) -> Task:
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
-    heard: list[tuple[int, int]] = []
+    received: list[tuple[int, int]] = []
     tasks = [square(n, delay=0.2 if n == 0 else 0.0) for n in range(5)]
-    results = run_tasks(tasks, jobs, lambda i, message: heard.append((i, message["at"])))
+    results = run_tasks(tasks, jobs, lambda i, message: received.append((i, message["at"])))
     assert [result["square"] for result in results] == [0, 1, 4, 9, 16]
-    assert sorted(heard) == [(n, n) for n in range(5)]
+    assert sorted(received) == [(n, n) for n in range(5)]
     assert len({result["process"] for result in results}) == 5
 
 
 def test_where_there_is_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "FORKS", False)
-    heard: list[int] = []
-    assert [r["square"] for r in run_tasks([square(2), square(3)], 2, lambda i, said: heard.append(i))] == [4, 9]
-    assert heard == [0, 1]
+    received: list[int] = []
+    assert [r["square"] for r in run_tasks([square(2), square(3)], 2, lambda i, said: received.append(i))] == [4, 9]
+    assert received == [0, 1]
 
 
 def test_long_messages_and_many_of_them_arrive_whole() -> None:
@@ -44,9 +44,9 @@ def test_long_messages_and_many_of_them_arrive_whole() -> None:
             say({"i": i, "text": "x" * 1000 * (i % 7)})
         return {"weights": {f"größe{i}": i / 3 for i in range(50_000)}}
 
-    heard: list[int] = []
-    results = run_tasks([task, task], 2, lambda i, message: heard.append(message["i"]))
-    assert sorted(heard) == sorted([*range(200)] * 2)
+    received: list[int] = []
+    results = run_tasks([task, task], 2, lambda i, message: received.append(message["i"]))
+    assert sorted(received) == sorted([*range(200)] * 2)
     assert results[0] == results[1] == {"weights": {f"größe{i}": i / 3 for i in range(50_000)}}
 
 

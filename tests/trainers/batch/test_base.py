@@ -212,9 +212,9 @@ def test_a_good_run_has_no_warnings(trainer: BatchTrainer) -> None:
 )
 def test_progress_has_the_number_of_epochs(trainer: BatchTrainer, most: int | None) -> None:
     """No more than that are told of; mert tells of more steps than it has starts, so it promises no number."""
-    told: list[Event] = []
-    trainer.fit(random_pool(2), run=hf.Session(lambda event: told.append(event)))
-    steps = sum(isinstance(event, Epoch | Progress) for event in told)
+    events: list[Event] = []
+    trainer.fit(random_pool(2), run=hf.Session(lambda event: events.append(event)))
+    steps = sum(isinstance(event, Epoch | Progress) for event in events)
     assert trainer.epochs_at_most == most and (most is None or 0 < steps <= most)
 
 

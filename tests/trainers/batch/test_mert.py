@@ -204,15 +204,15 @@ def test_within_variance_is_that_of_numpy() -> None:
 
 
 def test_progress_is_reported_after_every_ascent_and_not_recorded() -> None:
-    heard: list[Event] = []
-    result = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), run=hf.Session(heard.append))
-    told = [each.text for each in heard if isinstance(each, Progress)]
-    ascents = len(told)
+    events: list[Event] = []
+    result = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), run=hf.Session(events.append))
+    texts = [event.text for event in events if isinstance(event, Progress)]
+    ascents = len(texts)
     assert ascents >= 4 + 2 * 4  # rounds of four kicks, until enough of them gained nothing
-    counts, bests = zip(*(text.split("  best bleu ") for text in told), strict=True)
+    counts, bests = zip(*(text.split("  best bleu ") for text in texts), strict=True)
     assert list(counts) == ["1 ascent", *(f"{n} ascents" for n in range(2, ascents + 1))]
     assert list(bests) == sorted(bests, key=float) and float(bests[-1]) == pytest.approx(result.score, abs=0.006)
-    assert len(heard) == ascents + len(result.history)
+    assert len(events) == ascents + len(result.history)
 
 
 def test_a_start_at_zero_is_not_taken_for_what_lies_next_to_it(tmp_path: Path) -> None:

@@ -44,12 +44,12 @@ def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypat
         return answer(self, header, pieces)
 
     monkeypatch.setattr(workers_module.Server, "answer", deadly)
-    heard: list[Event] = []
+    events: list[Event] = []
     trained = Mira(epochs=1, learners=Learners("async", 2)).fit(
-        Task(decoder, corpus(task, "tune")), run=Session(heard.append)
+        Task(decoder, corpus(task, "tune")), run=Session(events.append)
     )
     assert trained.history[0]["sentences"] == 23
-    assert trained.warnings == [event.text for event in heard if isinstance(event, Warned)]
+    assert trained.warnings == [event.text for event in events if isinstance(event, Warned)]
     assert "sentence 6 killed 3 learners: it is skipped" in trained.warnings
 
 
@@ -96,12 +96,12 @@ def test_learners_that_die_of_everything_end_the_run(
         return answer(self, header, pieces)
 
     monkeypatch.setattr(workers_module.Server, "answer", deadly)
-    heard: list[Event] = []
+    events: list[Event] = []
     with pytest.raises(InputError, match=r"learners? (died|each).*|killed 3 learners each"):
         Mira(epochs=1, learners=Learners("async", 2)).fit(
-            Task(decoder, corpus(task, "tune")), run=Session(heard.append)
+            Task(decoder, corpus(task, "tune")), run=Session(events.append)
         )
-    assert "MemoryError" in str(heard) and len(heard) < 200
+    assert "MemoryError" in str(events) and len(events) < 200
 
 
 def test_a_stopped_learner_is_named_and_then_replaced(
