@@ -19,11 +19,10 @@ from hopefear.formats.listed import (
     token_features,
     whole_number,
 )
-from hopefear.formats.nested import LISTS, is_score, with_parallel
+from hopefear.formats.nested import LISTS, TOKENS, is_score, with_parallel
 
-#: Where they have the text of a candidate, and its tokens' log probabilities.
+#: Keys of the text of a candidate, and of its score.
 _TEXT = ("text", "generated_text", "translation_text", "translation", "output", "hypothesis", "transcript")
-TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores", "tokens_logprobs")
 _SCORE = ("score", "sequences_score", "sequence_score", "cumulative_logprob", "pred_score", "avg_logprob", "confidence")
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 
 from hopefear.formats import generators, recognisers, translators
-from hopefear.formats.generators import TOKENS
 from hopefear.formats.listed import Reader
-from hopefear.formats.nested import LISTS
+from hopefear.formats.nested import LISTS, TOKENS
 
 #: The readers of files and folders that are not the core's own formats.
 FOREIGN: dict[str, Reader] = translators.READERS | generators.READERS | recognisers.READERS

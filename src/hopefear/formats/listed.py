@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from hopefear.errors import input_error
+from hopefear.formats.nested import token_sums
 from hopefear.util.files import PathLike, iter_lines, path_name
 from hopefear.util.values import parsed_number
 
@@ -102,12 +103,7 @@ def shortened(value: Any) -> str:
 def token_features(data: Input, line: int | None, values: Iterable[Any], name: str = "logprob") -> dict[str, float]:
     """Sum, mean and least of the tokens' log probabilities; a first token without one is passed over."""
     numbers = [data.number(line, value, "a token's log probability") for value in values if value is not None]
-    total = math.fsum(numbers)
-    return {
-        f"{name}_sum": total,
-        f"{name}_mean": total / len(numbers) if numbers else 0.0,
-        f"{name}_min": min(numbers, default=0.0),
-    }
+    return token_sums(numbers, name)
 
 
 def in_order(data: Input, sentences: Mapping[int, Listed]) -> list[Listed]:

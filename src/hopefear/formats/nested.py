@@ -23,7 +23,7 @@ LISTS = (
     *("completions", "samples", "answers", "hyps", "nbest"),
 )
 TEXTS = ("text", "generated_text", "translation", "output", "hypothesis", "content", "response")
-TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores")
+TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores", "tokens_logprobs")
 INNER = ("features", "metrics", "scores")
 ORDER = ("index", "rank")  # numbers of a candidate that are no scores
 
@@ -132,8 +132,14 @@ def _token_scores(value: Any) -> Row:
     numbers = [float(entry) for entry in values if isinstance(entry, int | float) and math.isfinite(entry)]
     if not numbers:
         return {}
+    return token_sums(numbers)
+
+
+def token_sums(numbers: Sequence[float], name: str = "logprob") -> dict[str, float]:
+    """Sum, mean and least of the tokens' log probabilities; 0 without tokens."""
     total = math.fsum(numbers)
-    return {"logprob_sum": total, "logprob_mean": total / len(numbers), "logprob_min": min(numbers)}
+    mean = total / len(numbers) if numbers else 0.0
+    return {f"{name}_sum": total, f"{name}_mean": mean, f"{name}_min": min(numbers, default=0.0)}
 
 
 def is_score(name: str, value: Any) -> bool:

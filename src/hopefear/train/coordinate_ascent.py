@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -180,34 +181,31 @@ class CoordinateAscent:
         run: Session = SILENT,
     ) -> Ascended:
         """Climb. ``evaluate`` and ``retune`` are deterministic; the same setting is never evaluated twice."""
-        return _Ascent(self, list(parameters), evaluate, retune, dict(weights), higher_is_better, run).ascended()
+        start: Values = {parameter.name: parameter.start for parameter in parameters}
+        sign = 1.0 if higher_is_better else -1.0
+        return _Ascent(self, parameters, evaluate, retune, dict(weights), sign, run, start).ascended()
 
 
+@dataclass
 class _Ascent:
     """The state of one ascent."""
 
-    def __init__(
-        self,
-        options: CoordinateAscent,
-        parameters: list[Parameter],
-        evaluate: Evaluate,
-        retune: Retune,
-        weights: dict[str, float],
-        higher_is_better: bool,
-        run: Session,
-    ) -> None:
-        self.options, self.parameters = options, parameters
-        self.evaluate, self.tune, self.weights, self.run = evaluate, retune, weights, run
-        self.sign = 1.0 if higher_is_better else -1.0
-        self.version = 0  # of the weights
-        self.tunings = 0
-        self.cache: dict[tuple[int, tuple[Number, ...]], float] = {}
-        self.current: Values = {parameter.name: parameter.start for parameter in parameters}
-        self.best = -math.inf  # the score that a tuning must not fall far below
-        self.top: tuple[float, Values, dict[str, float]] | None = None  # the best seen
-        self.extensions = {parameter.name: 0 for parameter in parameters}
-        self.history: list[dict[str, Any]] = []
-        self.warnings: list[str] = []
+    options: CoordinateAscent
+    parameters: Sequence[Parameter]
+    evaluate: Evaluate
+    tune: Retune
+    weights: dict[str, float]
+    sign: float
+    run: Session
+    current: Values
+    version: int = 0  # of the weights
+    tunings: int = 0
+    cache: dict[tuple[int, tuple[Number, ...]], float] = field(default_factory=dict)
+    best: float = -math.inf  # the score that a tuning must not fall far below
+    top: tuple[float, Values, dict[str, float]] | None = None  # the best seen
+    extensions: Counter[str] = field(default_factory=Counter)  # of each parameter
+    history: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def ascended(self) -> Ascended:
         stopped = "a cycle changed nothing"

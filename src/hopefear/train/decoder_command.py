@@ -30,6 +30,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
 from hopefear.trainers.outer_loop import Request
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
+from hopefear.util.messages import some
 from hopefear.util.supervised import run_shell
 
 _PLACEHOLDER = re.compile(r"\{(weights|nbest|iteration|sources|params|param:[^{}\s]+)\}")
@@ -175,9 +176,8 @@ def _same_sentences(pool: Pool, like: Pool, where: str) -> None:
 
 
 def _missing_text(missing: Sequence[str], count: int) -> str:
-    examples = ", ".join(missing[:10]) + (f" and {len(missing) - 10} more" if len(missing) > 10 else "")
     return (
-        f"no candidates for {len(missing)} of the {count} sentences: {examples}. "
+        f"no candidates for {len(missing)} of the {count} sentences: {some(missing, 10)}. "
         "Let the decoder write at least one for each, then continue with --resume"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ from hopefear.runs import checkpoint
 from hopefear.trainers.base import Vector
 
 
+@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A learner's state: weights, what the average needs, AROW's variances, the oracle document, sets not yet used."""
+    """The state of a learner."""
 
-    def __init__(
-        self, w: Vector, u: Vector, sigma: Vector, document: Vector, t: int, inbox: Sequence[bytes] = ()
-    ) -> None:
-        self.w, self.u, self.sigma, self.document, self.t, self.inbox = w, u, sigma, document, int(t), list(inbox)
+    w: Vector
+    u: Vector  # for the average
+    sigma: Vector  # AROW's variances
+    document: Vector  # the oracle document
+    t: int
+    inbox: Sequence[bytes] = ()  # working sets of other learners, not yet used
 
     @classmethod
     def of(cls, learner: _core.Learner) -> Snapshot:
