@@ -1,13 +1,13 @@
-"""What a command said."""
+"""The output of a command."""
 
 import pytest
 
 Capture = pytest.CaptureFixture[str]
 
 
-def one_line(said: Capture) -> str:
+def one_line(captured: Capture) -> str:
     """The only line on standard error, and nothing on standard output."""
-    out, err = said.readouterr()
+    out, err = captured.readouterr()
     assert out == ""
     assert err.startswith("hopefear: ")
     assert err.endswith("\n")

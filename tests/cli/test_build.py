@@ -68,7 +68,7 @@ def test_bad_input_is_one_line_and_exit_2(
 
 
 def test_build_from_a_corpus(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same model as from its plain files; what is no plain text is refused as such."""
+    """The same model as from its plain files; other content is an error."""
     pairs = SyntheticParallel().pairs(150)
     (tmp_path / "x.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
     assert run("build", tmp_path / "x.tsv", "--from", "de", "--to", "en", "--out", tmp_path / "one") == 0

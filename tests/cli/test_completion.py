@@ -1,4 +1,4 @@
-"""A shell is told how to complete commands, options, trainers and files."""
+"""Shell completion of commands, options, trainers and files."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from tests.cli.capture import Capture
 
 
 def completions(words: str, said: Capture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What bash is told where the last of these words, which may be empty, is being typed."""
+    """The completions for bash of the last of these words, which may be empty."""
     monkeypatch.setenv("_HOPEFEAR_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))

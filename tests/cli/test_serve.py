@@ -118,7 +118,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return output
 
 
-def test_what_is_wrong_is_said(translator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_are_errors(translator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "keys").write_text("short\n")
     (tmp_path / "folder").mkdir()
     assert "nowhere" in refused(capsys, tmp_path / "nowhere")

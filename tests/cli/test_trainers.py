@@ -23,7 +23,7 @@ def test_all_trainers_are_listed(capsys: Capture) -> None:
 
 @every_trainer
 def test_the_options_of_one(trainer: type[Trainer], capsys: Capture) -> None:
-    """Where a name stands for two trainers, both are shown, the one for candidates first."""
+    """If a name stands for two trainers, both are printed, the one for candidates first."""
     assert main(["trainers", trainer.name]) == 0
     tables = capsys.readouterr().out.split("\noption ")[1:]
     mine = by_name()[trainer.name].index(trainer)

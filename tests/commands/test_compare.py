@@ -62,7 +62,7 @@ def test_it_writes_tables_and_a_page(data: Path, tmp_path: Path, capsys: Capture
     parsed(out / "report.html")
 
 
-def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_path: Path) -> None:
+def test_weights_of_every_seed_have_the_reported_score(data: Path, tmp_path: Path) -> None:
     main(arguments(data, tmp_path / "run"))
     seeds = {path.stem: read_weights(path) for path in (tmp_path / "run" / "weights").iterdir()}
     assert set(seeds) == {"kbmira-1", "kbmira-2", "mert-1", "mert-2"}

@@ -67,7 +67,7 @@ def test_a_line_that_is_missing_in_the_middle() -> None:
 
 
 def test_references_that_do_not_fit_each_other() -> None:
-    """The output says nothing."""
+    """The output is too poor for the test."""
     refs = text(60)
     again = worse(refs, 0.3, 5)
     (finding,) = references_fit(["a"] * 60, [refs, again[1:] + again[:1]], ["q", "r"])

@@ -86,8 +86,8 @@ OTHERS: dict[str, Callable[[Path], object]] = {
 READING = {**list_readers(), **forest_readers(), **table_readers(), **grammar_readers(), **OTHERS}
 
 
-def said_in_bounded_memory(read: Callable[[Path], object], path: Path) -> str:
-    """What a reader says of a file, in a process of its own that cannot have more memory."""
+def output_in_bounded_memory(read: Callable[[Path], object], path: Path) -> str:
+    """The output of a reader in its own process with a memory limit."""
     ours, theirs = os.pipe()
     process = os.fork()
     if process == 0:
@@ -117,7 +117,7 @@ def test_a_file_without_an_end_is_one_line(name: str, tmp_path: Path) -> None:
         (path / inside).symlink_to("/dev/zero")
     else:
         path.symlink_to("/dev/zero")
-    message = said_in_bounded_memory(READING[name], path)
+    message = output_in_bounded_memory(READING[name], path)
     assert message.startswith(f"InputError: {tmp_path}"), message
 
 

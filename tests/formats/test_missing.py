@@ -1,4 +1,4 @@
-"""Scores that are not there: an error, unless it is said what they are. Sparse features are not missed."""
+"""Missing scores: an error without a policy. Sparse features may be absent."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_sparse_features_are_not_missed(tmp_path: Path) -> None:
 
 
 def test_a_score_that_no_candidate_of_a_sentence_has(tmp_path: Path) -> None:
-    """It tells none of them from another: the model had no rule for the sentence, say."""
+    """It is the same for all of them, for example if the model had no rule for the sentence."""
     read_nbest(jsonl(tmp_path / "l.jsonl", [(4, j) for j in range(CANDIDATES)]))
 
 

@@ -194,7 +194,7 @@ def test_numbers_are_those_that_python_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["1.2.3", "-", "--1", "1-", "1,5", "0x10", ".", "-.", "1.5a"])
-def test_what_is_no_number_is_said(tmp_path: Path, text: str) -> None:
+def test_invalid_numbers_are_errors(tmp_path: Path, text: str) -> None:
     path = tmp_path / "list"
     path.write_text(f"0 ||| a ||| f= {text} ||| 0\n")
     with pytest.raises(hf.InputError, match="is not a number"):

@@ -116,6 +116,6 @@ def test_missing_cells_are_none() -> None:
     ("records", "message"),
     [([3], "entry 0 is int"), ([{"candidates": [{"score": 1}]}], "a candidate of entry 0 has no text")],
 )
-def test_what_cannot_be_read_is_said(records: list[Any], message: str) -> None:
+def test_unreadable_records_are_errors(records: list[Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         rows_of(records, "dev.jsonl")

@@ -1,4 +1,4 @@
-"""Files as older programs left them: read, or refused with the real cause."""
+"""Files of older versions: read, or rejected with the real cause."""
 
 from pathlib import Path
 

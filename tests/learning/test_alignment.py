@@ -61,5 +61,5 @@ SOURCE, TARGET = "ein rotes haus kostet zwei euro .", "a red house costs two eur
 )
 def test_what_does_not_fit_is_set_aside(table: WordTable, source: str, target: str, reason: str) -> None:
     left, right = source.split(), target.split()
-    said = misfit(table, left, right, table.align(left, right))
-    assert (reason in said) if reason else said == ""
+    finding = misfit(table, left, right, table.align(left, right))
+    assert (reason in finding) if reason else finding == ""

@@ -25,7 +25,7 @@ def state(corrections: Corrections) -> tuple[object, ...]:
     return [str(each) for each in corrections], pairs[: view.count], view.undone
 
 
-def test_what_was_learnt_is_said(corrections: Corrections) -> None:
+def test_what_was_learnt_is_reported(corrections: Corrections) -> None:
     learnt = corrections.learn(SOURCE, TARGET)
     assert learnt.status == "learnt" and learnt.id == "1"
     assert ("dingsda", "gizmo") in learnt.phrases and ("rotes", "red") not in learnt.phrases
@@ -90,8 +90,8 @@ def test_undo_since_a_time(corrections: Corrections) -> None:
 
 
 def test_of_ten_contradictory_corrections_the_last_counts(corrections: Corrections) -> None:
-    said = [corrections.learn(SOURCE, f"A red gizmo number {n} stands here.") for n in range(10)]
-    assert all(f"takes the place of {n}" in str(each) for n, each in enumerate(said[1:], 1))
+    learnt = [corrections.learn(SOURCE, f"A red gizmo number {n} stands here.") for n in range(10)]
+    assert all(f"takes the place of {n}" in str(each) for n, each in enumerate(learnt[1:], 1))
     found = corrections.view().exact(SOURCE)
     assert found is not None and "number 9" in found.correction
     rules = corrections.rules(corrections.view(), ["dingsda", "steht"])

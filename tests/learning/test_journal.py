@@ -93,7 +93,7 @@ def test_a_line_that_is_missing_or_twice_is_damage(tmp_path: Path) -> None:
 
 
 def elsewhere(folder: Path) -> str:
-    """What another process says that adds a line."""
+    """The output of another process that adds a line."""
     code = f"from tests.learning.test_journal import Journal, add; print(add(Journal({str(folder)!r})))"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     return ended.stdout or ended.stderr.splitlines()[-1]
@@ -141,8 +141,8 @@ def test_what_was_confirmed_survives_a_hundred_kills(tmp_path: Path) -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         with os.fdopen(reading, "rb") as pipe:
-            said = pipe.read()
-        confirmed = int.from_bytes(said[len(said) // 4 * 4 - 4 : len(said) // 4 * 4], "little") or confirmed
+            output = pipe.read()
+        confirmed = int.from_bytes(output[len(output) // 4 * 4 - 4 : len(output) // 4 * 4], "little") or confirmed
         numbers = [each.number for each in Journal(tmp_path / "c").read()]
         assert numbers == list(range(1, len(numbers) + 1))
         assert confirmed <= len(numbers) <= confirmed + 1

@@ -119,9 +119,9 @@ def test_of_many_occurrences_the_latest_are_looked_at(model: Model) -> None:
 
 def test_recent_evidence_weighs_more(model: Model) -> None:
     learnt = Learnt(model, ("a1", "X"), ("a1 b1", "Y B"), ("c1", "C"), decay=0.5)
-    said = [(rule.target, math.exp(rule.features["phrase_ef"])) for rule in learnt.rules("a1")]
-    assert [target for target, _ in said] == [["Y"], ["X"]]
-    assert [value for _, value in said] == pytest.approx([2 / 3, 1 / 3])
+    targets = [(rule.target, math.exp(rule.features["phrase_ef"])) for rule in learnt.rules("a1")]
+    assert [target for target, _ in targets] == [["Y"], ["X"]]
+    assert [value for _, value in targets] == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_what_does_not_count_says_nothing(model: Model) -> None:

@@ -49,7 +49,7 @@ def test_weights_move_by_what_the_journal_says(corrections: Corrections, model: 
 
 
 def test_an_update_prefers_the_correction(model: Model, tmp_path: Path) -> None:
-    """A correction's own rules take no part in its update: the first says nothing of weights, later ones do."""
+    """A correction's own rules take no part in its update: the first changes no weights, later ones do."""
     decoders = Decoders(model, {}, {})
     corrections = Corrections(model, tmp_path / "c", decoders=decoders)
     changes = taught(corrections, OTHER)
@@ -87,8 +87,8 @@ def test_a_run_that_does_harm_is_rolled_back(model: Model, tmp_path: Path, monke
     taught(corrections, SENTENCES[:40])
     sane = dict(corrections.view().tuned)
     monkeypatch.setattr(weights.Updates, "_learner_at", lambda self, decoder: _Broken(self, decoder))
-    said = [corrections.learn(*pair) for pair in SENTENCES[60:70]]
-    assert "earlier corrections came out worse" in str(said[-1])
+    learnt = [corrections.learn(*pair) for pair in SENTENCES[60:70]]
+    assert "earlier corrections came out worse" in str(learnt[-1])
     assert corrections.view().tuned == pytest.approx(sane)
     assert Corrections(model, tmp_path / "c", "de", "en").view().tuned == corrections.view().tuned
     assert [each.status for each in corrections][-10:] == ["learnt"] * 10  # their phrases count
@@ -115,7 +115,7 @@ def test_a_full_disk_during_a_rollback_loses_no_correction(
 
 
 class _Broken:
-    """A learner that wants as few words as possible."""
+    """A learner that prefers short translations."""
 
     def __init__(self, updates: weights.Updates, decoder: object) -> None:
         self._names = updates._names = decoder.hiero.feature_names  # type: ignore[attr-defined]

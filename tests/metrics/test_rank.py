@@ -36,7 +36,7 @@ def graded(seed: int, groups: int = 8, k: int = 6, whole: bool = False) -> hf.Po
 
 
 def lists(pool: hf.Pool, w: NDArray[np.float64]) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Judgements and a run for other programs; scores of a list are told apart by the place."""
+    """Judgements and a run for other programs; equal scores are ordered by their place in the list."""
     grades, begin = hf.External("grade").stats(pool)[:, 0], pool.row_begin()
     qrels, run = {}, {}
     for i in range(len(pool)):

@@ -1,4 +1,4 @@
-"""State of unfinished work: read as it was saved, or refused in one line."""
+"""State of unfinished work: read as it was saved, or a one-line error."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -203,7 +203,7 @@ def test_a_process_that_outlives_a_run_does_not_lock_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["log.jsonl", "run.json", "weights.txt", "checkpoint", "checkpoint/state.json"])
 def test_a_run_directory_with_a_link_is_refused(tmp_path: Path, name: str) -> None:
-    """From somebody else, it may lead to a file of the user's."""
+    """A foreign link may lead to a file of the user's."""
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "run" / name).parent.mkdir(parents=True)
     (tmp_path / "run" / name).symlink_to(tmp_path / "mine")

@@ -1,4 +1,4 @@
-"""Sessions: who listens, and where checkpoints go."""
+"""Sessions: listeners and folders of checkpoints."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> hf.Pool:
 
 
 class Book(Tracker):
-    """Keeps what it is told."""
+    """Keeps its calls."""
 
     name: ClassVar[str] = "book"
 

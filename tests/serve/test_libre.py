@@ -108,7 +108,9 @@ def test_markup_is_handed_on(start: Callable[..., App]) -> None:
         ({"q": "verboten"}, 400, "has the word verboten"),
     ],
 )
-def test_what_is_wrong_is_said(start: Callable[..., App], change: dict[str, object], status: int, error: str) -> None:
+def test_wrong_arguments_are_errors(
+    start: Callable[..., App], change: dict[str, object], status: int, error: str
+) -> None:
     app = start(characters=100, texts=10)
     answer = app.post("/translate", json={"q": "Das Haus", "source": "de", "target": "en", **change})
     assert answer.status_code == status

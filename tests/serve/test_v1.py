@@ -127,7 +127,7 @@ def test_the_description_for_people(app: App) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/translate", "/v1/explain"])
-def test_what_is_wrong_is_said(app: App, path: str) -> None:
+def test_wrong_arguments_are_errors(app: App, path: str) -> None:
     for sent, error in (
         ({}, "missing text"),
         ({"text": "a"}, "missing target"),

@@ -92,9 +92,9 @@ def test_progress_is_that_of_all_folds(decoder: Hiero, task: Path) -> None:
     events: list[Progress] = []
     session = Session(lambda event: events.append(event) if isinstance(event, Progress) else None)
     fit_folds(Mira(epochs=2), Task(decoder, corpus(task, "tune")), 2, SHARE, None, session)
-    told = [(event.done or 0, event.total, event.text[:11]) for event in events if event.label == "train mira"]
-    assert told == sorted(told) and len({total for _, total, _ in told}) == 1
-    assert told[-1][0] == told[-1][1] and told[-1][2] == "fold 2 of 2"
+    progress = [(event.done or 0, event.total, event.text[:11]) for event in events if event.label == "train mira"]
+    assert progress == sorted(progress) and len({total for _, total, _ in progress}) == 1
+    assert progress[-1][0] == progress[-1][1] and progress[-1][2] == "fold 2 of 2"
 
 
 def test_folds_that_do_harm_are_not_kept(decoder: Hiero, task: Path) -> None:

@@ -1,4 +1,4 @@
-"""tune --cv, --bag and --trainer auto, and the baselines that stand beside every fit."""
+"""tune --cv, --bag and --trainer auto, and the baselines of every fit."""
 
 import json
 from pathlib import Path

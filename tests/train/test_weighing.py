@@ -222,7 +222,7 @@ def all_constant(columns: Columns) -> None:
     columns["s0"] = columns["s1"] = columns["group"] * 2.0
 
 
-def one_constant(columns: Columns) -> None:
+def constant_feature(columns: Columns) -> None:
     columns["s1"] = np.full(len(columns["group"]), 3.0)
 
 
@@ -236,7 +236,7 @@ def one_constant(columns: Columns) -> None:
         (alone, "one candidate only"),
         (same_outcome, "nothing to learn"),
         (all_constant, "nothing to weigh"),
-        (one_constant, "s1 is 3 in every row"),
+        (constant_feature, "s1 is 3 in every row"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(

@@ -127,7 +127,7 @@ def synthetic_pool(
     seed: int = 1,
     take: Callable[[int], Sequence[int]] = range,
 ) -> hf.Pool:
-    """Lists that a trainer can learn from, with references and quality; ``take`` says in which order."""
+    """Lists that a trainer can learn from, with references and quality, in the order ``take``."""
     lists = list(Synthetic(sentences=sentences, candidates=candidates, dense=dense, sparse=sparse, seed=seed))
     orders = [list(take(len(each.texts))) for each in lists]
     data = Synthetic(dense=dense)

@@ -28,7 +28,7 @@ def fit(trainer: Kind, run: Session | None = None, **options: Any) -> Result:
 
 @functools.cache
 def default_fit(trainer: Kind) -> Result:
-    """A fit that nobody listens to: every test may have the same one."""
+    """A fit without a listener, which tests share."""
     return fit(trainer)
 
 

@@ -24,7 +24,7 @@ def test_a_corpus_is_read_line_by_line(tmp_path: Path) -> None:
     assert corpus.subset([1]) == Corpus(["c"], [["v w"]] * 2)
 
 
-def test_what_does_not_fit_together_is_said(tmp_path: Path) -> None:
+def test_mismatched_data_are_errors(tmp_path: Path) -> None:
     (tmp_path / "source").write_text("a b\nc\n")
     (tmp_path / "ref").write_text("u\n")
     (tmp_path / "empty").write_text("")

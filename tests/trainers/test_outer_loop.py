@@ -224,7 +224,7 @@ def test_a_trainer_that_fails_later_keeps_the_best_so_far(
     assert "the best weights so far are kept" in outcome.warnings[0]
 
 
-def test_what_is_told(data: Any, tmp_path: Path) -> None:
+def test_events_of_the_loop(data: Any, tmp_path: Path) -> None:
     """Decodings, and the epochs of each fit with the iteration that they belong to; no progress of the fits."""
     events: list[Any] = []
     outcome = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(events.append, tmp_path))

@@ -1,4 +1,4 @@
-"""Commands on a cluster that are killed: started again, they end with the bytes of one that was left in peace."""
+"""Killed commands on a cluster: started again, they end with the bytes of an uninterrupted one."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def test_files_of_other_stores_are_read(tmp_path: Path) -> None:
         read_lines("nostore://a")
 
 
-def test_without_fsspec_the_cure_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fsspec_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(
         InputError, match=r"^s3://bucket/a: an address needs fsspec\. Install it: pip install 'hopefear\["

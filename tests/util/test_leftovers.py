@@ -49,7 +49,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def planted(folder: Path, name: str = "m", *, marked: bool = False) -> Path:
-    """A folder as a killed process leaves one; ``marked``: by somebody who could even guess the mark."""
+    """A folder as a killed process leaves it; ``marked``: with a forged mark."""
     aside = folder / f".{name}.abcdefgh{PART}"
     aside.mkdir(parents=True)
     if marked:

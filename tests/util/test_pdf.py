@@ -1,4 +1,4 @@
-"""Charts as PDF: the file is whole, and everything that is drawn stands where the SVG has it."""
+"""Charts as PDF: the file is complete, and everything is drawn at its place in the SVG."""
 
 from __future__ import annotations
 

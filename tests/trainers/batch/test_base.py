@@ -42,7 +42,7 @@ def test_any_metric(trainer: Kind, metric: hf.metrics.Metric, pool: hf.Pool) -> 
 
 
 def complaint(trainer: Kind, pool: hf.Pool, *, initial: dict[str, float] | None = None, **options: Any) -> str:
-    """Bad input: one line that says what is wrong, never a hang or garbage."""
+    """Bad input: a one-line error, never a hang or garbage."""
     with pytest.raises(hf.InputError) as error:
         make(trainer, **options).fit(pool, initial)
     assert "\n" not in str(error.value)
@@ -163,7 +163,7 @@ def test_a_constant_added_to_a_feature(trainer: Kind) -> None:
 
 @every_batch_trainer
 def test_scaling_by_deviation_undoes_units(trainer: Kind) -> None:
-    """A feature told in cents, not euros: with scaling=std its weight is a hundredth, and nothing else changes."""
+    """A feature in cents, not euros: with scaling=std its weight is a hundredth, and nothing else changes."""
     units = np.array([100.0, 1.0, 0.01, 8.0])
     other = LISTS.pool(dense=lambda h: h * units, sparse=False)
     mine = fit(trainer, LISTS.pool(sparse=False), {"a": 0.2, "b": -0.1}, scaling="std")
@@ -211,7 +211,7 @@ def test_a_good_run_has_no_warnings(trainer: BatchTrainer) -> None:
     ("trainer", "most"), [(hf.Kbmira(passes=2), 2), (hf.Pa(iterations=2), 2), (hf.Mert(restarts=1), None)]
 )
 def test_progress_has_the_number_of_epochs(trainer: BatchTrainer, most: int | None) -> None:
-    """No more than that are told of; mert tells of more steps than it has starts, so it promises no number."""
+    """No more epochs are reported; mert reports more steps than it has starts, so it has no such number."""
     events: list[Event] = []
     trainer.fit(random_pool(2), run=hf.Session(lambda event: events.append(event)))
     steps = sum(isinstance(event, Epoch | Progress) for event in events)

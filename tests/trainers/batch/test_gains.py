@@ -1,4 +1,4 @@
-"""What a candidate is worth: the core against plain Python, and what the option says to other metrics."""
+"""Gains of candidates: the core against plain Python, and the option with other metrics."""
 
 import dataclasses
 

@@ -114,7 +114,7 @@ def test_the_surface_is_the_gain_at_every_midpoint(name: Any, seed: Any, w: Any,
 @settings(max_examples=30)
 @given(seed=seeds, lines=st.integers(1, 40), axis=flags)
 def test_the_envelope_of_lines_against_a_thousand_points(seed: Any, lines: Any, axis: Any) -> None:
-    """One sentence, and a metric that tells which candidate was taken."""
+    """One sentence, and a metric that shows which candidate was chosen."""
     rng = np.random.default_rng(seed)
     h = rng.normal(size=(lines, 2))
     h[:, 1] = h[:, 1].round(1)  # some parallel

@@ -41,7 +41,7 @@ def test_perceptrons_recover_the_planted_bleu(trainer: type[BatchTrainer]) -> No
 
 @pytest.mark.parametrize("trainer", [hf.Cmira, hf.Rampion], ids=lambda each: each.__name__)
 def test_units_do_not_matter(trainer: type[BatchTrainer]) -> None:
-    """Features told in units that differ by powers of ten: unscaled, these two ended at 79 to 93 % of the BLEU."""
+    """Features in units that differ by powers of ten: unscaled, these two ended at 79 to 93 % of the BLEU."""
     pool, planted = bleu_planted_pool(2, 10, sentences=300, candidates=60)
     bleu = hf.Bleu()
     best = bleu.score(_core.one_best(pool, bleu.stats(pool), bleu.core, planted, jobs=1, places=None)[1])

@@ -64,7 +64,7 @@ def run(learner: _core.Learner, pool: hf.Pool, mu: float = -1.0, passes: int = 2
 
 
 def learner(w: np.ndarray, sigma: np.ndarray | None = None, **options: Any) -> _core.Learner:
-    """A learner with the settings of the paper where nothing else is said."""
+    """A learner with the settings of the paper, unless options differ."""
     usual = {"objective": "hinge", "algorithm": "mira", "reference": "hope", "approximation": "forest", "k": 100}
     usual |= {"eta": 0.01, "lambda_": 0.01, "epsilon": 0.01, "temperature": 1.0, "decay": 0.9, "constraints": 1}
     usual |= {"max_planes": 30, "edges_per_word": 0, "broadcast": False}

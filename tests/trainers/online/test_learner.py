@@ -135,7 +135,7 @@ def test_damaged_messages_are_refused(message: bytes) -> None:
         ({"objective": "risk", "approximation": "linear", "temperature": 0.0}, "temperature above 0"),
     ],
 )
-def test_wrong_options_are_said(options: dict[str, Any], text: str) -> None:
+def test_wrong_options_are_errors(options: dict[str, Any], text: str) -> None:
     with pytest.raises(InputError, match=text):
         online(np.zeros(4), **options)
 

@@ -22,7 +22,7 @@ from tests.models import corpus
 
 @pytest.mark.parametrize("parallel", ["async", "mix"])
 def test_a_learner_that_is_killed_is_replaced(decoder: Hiero, task: Path, parallel: str) -> None:
-    """SIGKILL while sentences are on their way: none is lost, none is done twice, and each death is said."""
+    """SIGKILL while sentences are on their way: none is lost, none is done twice, and each death is reported."""
     tuning = corpus(task, "tune")
     names = decoder.feature_names
     w = initial_weights(names)

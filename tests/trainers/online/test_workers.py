@@ -56,7 +56,7 @@ def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypat
 def test_a_killer_in_a_batch_is_blamed_alone(
     decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Sentences that go in batches: the others of the batch are learnt from, and the cause of death is told."""
+    """Sentences that go in batches: the others of the batch are learnt from, and the cause of death is reported."""
     answer = workers_module.Server.answer
 
     def deadly(self: Any, header: dict[str, Any], pieces: Any) -> Any:
