@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ class Snapshot:
     sigma: Vector  # AROW's variances
     document: Vector  # the oracle document
     t: int
-    inbox: Sequence[bytes] = ()  # working sets of other learners, not yet used
+    inbox: Sequence[bytes] = field(default_factory=list)  # working sets of other learners, not yet used
 
     @classmethod
     def of(cls, learner: _core.Learner) -> Snapshot:
