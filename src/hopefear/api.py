@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.commands.base import docstring, function, run_here
+from hopefear.commands.base import docstring, function, no_option, run_here
 from hopefear.commands.combine import Combine
 from hopefear.commands.compare import Compare
 from hopefear.commands.convert import Convert
@@ -41,12 +41,12 @@ from hopefear.errors import InputError, OptionError
 from hopefear.formats.inputs import Names, lists_of, pool_of
 from hopefear.formats.nbest import read_nbest
 from hopefear.formats.pool import GROUP, as_table
-from hopefear.formats.records import is_table, lists_in, several
-from hopefear.formats.references import are_texts
+from hopefear.formats.records import Records, is_table, lists_in, several
+from hopefear.formats.references import are_lines, are_texts
 from hopefear.formats.scorable import is_columns
 from hopefear.formats.weights import write_weights
 from hopefear.reranker import Reranker, Scoring
-from hopefear.util.files import PathLike, read_lines
+from hopefear.util.files import PathLike, read_lines, read_references
 
 add_features = function(Features)
 convert = function(Convert)
@@ -57,6 +57,9 @@ import_ = function(Import)
 inspect = function(Inspect)
 pack = function(Pack)
 report = function(Report)
+
+ORIGINS = ("nbest", "forests", "pool", "decoder_command", "data_sets")
+ARRAYS = "Put it into the table; hopefear.sklearn.Weigher takes arrays"
 
 if TYPE_CHECKING:
     from hopefear.decode.evidence import Added
@@ -179,7 +182,8 @@ def rerank(data: Any = None, weights: Any = None, group: str | None = None, **op
             group = group or weights.group
         weights = dict(weights.weights)
     given = {**options, **_columns(data, group, ()), **({} if weights is None else {"weights": weights})}
-    return run_here(Rerank, _files(data, given))
+    lists = lists_in(data)
+    return run_here(Rerank, _files(data, given) if lists is None else {**given, "nbest": [Records(lists)]})
 
 
 def score(
@@ -188,7 +192,8 @@ def score(
     """Score outputs against references; several outputs are compared with the first; see ``hopefear score``.
 
     ``hyp`` and ``refs`` are files; or lines of text: ``hf.score(["a cat"], [["a cat"]])`` with ``refs`` as one list of
-    lines for each translator, one list of references for each line, or one reference for each. Of candidates (a frame
+    lines for each translator, one list of references for each line, or one reference for each; several systems as a
+    dict, ``{"old": lines, "new": lines}``. Of candidates (a frame
     or rows with ``group``, a pool, records) the best of each group or list is scored: the one with the highest
     ``score``, or the first.
 
@@ -211,16 +216,21 @@ def score(
     elif group or outcome:
         one = rows and not is_columns(hyp[0])
         return run_here(Score, {**options, "table": [hyp] if one else hyp})  # type: ignore[no-any-return]
-    if are_texts(refs):
-        return run_here(Score, {**options, "lines": _lines(hyp), "line_references": refs})  # type: ignore[no-any-return]
+    refs, texts = several(refs), isinstance(hyp, Mapping) or are_lines(hyp)
+    if (
+        not isinstance(refs, str | os.PathLike)
+        and len(refs)
+        and len(hyp)
+        and (are_texts(refs) or (texts and are_lines(refs)))
+    ):
+        return run_here(Score, {**options, "lines": _outputs(hyp), "line_references": refs})  # type: ignore[no-any-return]
+    hyp, refs = ([each] if isinstance(each, str | os.PathLike) else each for each in (hyp, refs))
     if not len(hyp) or not len(refs):
         raise OptionError('score() needs outputs and references: hf.score(["a cat"], [["a cat"]]), or files')
-    try:
-        return run_here(Score, {**options, "hyp": hyp, "refs": refs})  # type: ignore[no-any-return]
-    except InputError as error:
-        lines = isinstance(hyp, list | tuple) and any(" " in str(each) for each in hyp)
-        cure = ' For lines of text, give refs as lists: hf.score(["a cat"], [["a cat"]])' if lines else ""
-        raise type(error)(f"{error}{cure}") from None
+    if texts:
+        references = refs if are_lines(refs) else read_references(refs)
+        return run_here(Score, {**options, "lines": _outputs(hyp), "line_references": references})  # type: ignore[no-any-return]
+    return run_here(Score, {**options, "hyp": hyp, "refs": refs})  # type: ignore[no-any-return]
 
 
 @overload
@@ -305,10 +315,12 @@ def _columns(data: Any, group: Any, outcome: Any) -> dict[str, Any]:
     """The columns that were named."""
     if isinstance(group, list | tuple) and len(group) == 1:
         group = group[0]
+    group, outcome = (str(each) if type(each) is int else each for each in (group, outcome))  # of pandas without names
     for name, value in (("group", group), ("outcome", outcome)):
         names = [value] if isinstance(value, str) or value is None else value
         if not isinstance(names, list | tuple) or (name == "group" and not isinstance(value, str | None)):
-            raise InputError(f"{name} is the name of a column, not {type(value).__name__}")
+            cure = "Join the columns into one" if isinstance(value, list | tuple) else ARRAYS
+            raise InputError(f"{name} is the name of a column, not {type(value).__name__}. {cure}")
     return {name: value for name, value in (("group", group), ("outcome", outcome)) if value}
 
 
@@ -318,6 +330,8 @@ def _candidates(data: Any, options: dict[str, Any]) -> dict[str, Any]:
         raise InputError("there are no candidates: the list is empty")
     if isinstance(options.get("group"), str) and _are_references(options["group"], data):
         options["refs"] = options.pop("group")
+    if data is None and not any(options.get(name) for name in ORIGINS) and options.get("table") is None:
+        raise OptionError('there are no candidates: hf.tune(frame, "group", "outcome"), or a pool, records or a path')
     if data is None or "group" in options:
         return _files(data, options)
     if "refs" not in options and "references" in options:  # what read_nbest calls them
@@ -357,11 +371,22 @@ def _records(data: Any, options: dict[str, Any]) -> Any:
     return lists_of(data, options.get("group"), options.get("text"))
 
 
+def _outputs(hyp: Any) -> Any:
+    """Lines of text by the name of the system, or of one system."""
+    return {str(name): _lines(lines) for name, lines in hyp.items()} if isinstance(hyp, Mapping) else _lines(hyp)
+
+
 def _lines(hyp: Any) -> list[str]:
     """Lines of text, or those of a file."""
     if isinstance(hyp, str | os.PathLike):
         return read_lines(hyp) if os.path.exists(hyp) or isinstance(hyp, os.PathLike) else [hyp]  # noqa: PTH110
-    return [str(line) for line in (hyp.tolist() if hasattr(hyp, "tolist") else hyp)]
+    lines = list(hyp.tolist() if hasattr(hyp, "tolist") else hyp)
+    wrong = next((number for number, line in enumerate(lines) if not isinstance(line, str)), None)
+    if wrong is not None:
+        raise InputError(
+            f"line {wrong} of the output is {lines[wrong]!r}, not text. An empty text stands for no output"
+        )
+    return lines
 
 
 def _is_trainer(group: Any, data: Any) -> bool:
@@ -382,10 +407,13 @@ def _with_settings(trainer: Any, options: dict[str, Any]) -> dict[str, Any]:
     others = [name for name in options if name not in known and name != "references"]
     if not others or not isinstance(trainer, str):
         return options
-    own = {name: options[name] for name in others if name in settable(find_batch(trainer))}
+    settings = settable(find_batch(trainer))
+    own = {name: options[name] for name in others if name in settings}
+    if wrong := next((name for name in others if name not in settings), None):
+        raise no_option("tune", wrong, [*known, *settings])
     given = options.get("set") or {}
-    settings = {**given, **own} if isinstance(given, Mapping) else [*given, *(f"{n}={v}" for n, v in own.items())]
-    return {**{name: value for name, value in options.items() if name not in own}, **({"set": settings} if own else {})}
+    both = {**given, **own} if isinstance(given, Mapping) else [*given, *(f"{n}={v}" for n, v in own.items())]
+    return {**{name: value for name, value in options.items() if name not in own}, **({"set": both} if own else {})}
 
 
 def _reranker(weights: Any) -> Any:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError, input_error, python_messages
 from hopefear.formats import weights_json
+from hopefear.formats.file_kinds import explained
 from hopefear.formats.missing import LIST_POLICIES, check_policy
 from hopefear.formats.scorable import is_columns, is_matrix, opened, reordered
 from hopefear.formats.table import Table, TableSpec, read_table
@@ -58,8 +59,10 @@ class Reranker:
 
     def __post_init__(self) -> None:
         check_policy(self.missing)
+        if not isinstance(self.weights, Mapping) and hasattr(self.weights, "items"):  # a pandas.Series
+            object.__setattr__(self, "weights", dict(self.weights.items()))
         if not hasattr(self.weights, "items"):
-            given = getattr(self.weights, "weights", None)  # of a result
+            given = getattr(self.weights, "weights", None) or getattr(self.weights, "weights_", None)  # of a Weigher
             if given is None:
                 raise InputError(f"weights map names to numbers: a dict, not {type(self.weights).__name__}")
             object.__setattr__(self, "weights", given)
@@ -99,7 +102,8 @@ class Reranker:
         data = read_whole(path) if where.is_file() else b""
         if data[:1] != b"{":
             return cls(read_weights(path))
-        record = weights_json.parsed(data, path)
+        with explained(weights=[path]):
+            record = weights_json.parsed(data, path)
         return cls(**{each.name: record[each.name] for each in fields(cls) if each.name in record})
 
     @classmethod
@@ -111,6 +115,8 @@ class Reranker:
         weighed = folder / "weigh.json"
         if weighed.is_file():
             return cls._of_weighed(weighed, read_weights(folder / "weights.txt"))
+        if not (folder / "run.json").is_file():
+            raise input_error(folder, None, "is not a folder of tune, train, compare or weigh. Give one, or a file")
         record = read_run(folder)
         if record.status != "done":
             raise input_error(folder, None, "holds an unfinished run. Finish it with --resume")
@@ -249,7 +255,10 @@ class Reranker:
         >>> hf.Reranker({"lm": 0.5, "tm": 1.0}).best([{"lm": -2.0, "tm": 1.0}, {"lm": -1.0, "tm": 1.0}])
         1
         """
-        return int(np.argmax(self.predict(rows)))
+        scores = self.predict(rows)
+        if not len(scores):
+            raise InputError("there are no candidates to choose from")
+        return int(np.argmax(scores))
 
     @overload
     def rerank(self, data: Pool, group: str | None = None) -> list[str]: ...
@@ -289,16 +298,24 @@ class Reranker:
         return reordered(data, table, order, {"score": scores, "rank": ranks})
 
     def _of_matrix(self, rows: NDArray[Any]) -> Vector:
-        rows = np.asarray(rows, dtype=np.float64)
+        try:
+            rows = np.asarray(rows, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("a matrix of numbers is needed: this one has something else") from None
         if rows.ndim != 2 or rows.shape[1] != len(self.names):
             finding = f"a matrix of {len(self.names)} columns is needed ({some(self.names)}), not {rows.shape}"
             raise InputError(f"{finding}. A frame or dicts name their columns")
-        if np.isnan(rows.sum()):
+        if not math.isfinite(rows.sum()):
             rows = self._filled(rows)
         return np.asarray(np.ascontiguousarray(rows) @ self.vector)
 
     def _filled(self, rows: Vector) -> Vector:
+        if (infinite := np.isinf(rows)).any():
+            row, column = (int(at[0]) for at in np.nonzero(infinite))
+            raise InputError(f"{self.names[column]} of row {row} is infinite. Give a finite number")
         holes = np.isnan(rows)
+        if not holes.any():  # the sum alone is too large
+            return rows
         if self.missing == "error":
             row, column = (int(at[0]) for at in np.nonzero(holes))
             finding = f"row {row} has no {self.names[column]}"
@@ -321,7 +338,10 @@ class Reranker:
             scores = row["features"] if isinstance(row.get("features"), Mapping) else row
             for column, name in enumerate(self.names):
                 if (value := scores.get(name)) is not None:
-                    values[number, column] = value
+                    try:
+                        values[number, column] = value
+                    except (TypeError, ValueError):
+                        raise InputError(f"{name} of row {number} is {value!r}, which is not a number") from None
         return self._of_matrix(values)
 
     def _of_table(self, table: Table) -> Vector:

@@ -112,9 +112,14 @@ class Weigher(BaseEstimator):  # type: ignore[misc,unused-ignore]
         rows, _ = self._validated(X, None, reset=False)
         return np.asarray(rows @ self.coef_)
 
-    def score(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> float:
-        """The metric of what the weights choose; with its sign turned where lower is better."""
+    def score(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, sample_weight: None = None) -> float:
+        """The metric of what the weights choose; with its sign turned where lower is better.
+
+        ``sample_weight`` must be None: it is here because ``Pipeline`` passes it on under metadata routing.
+        """
         check_is_fitted(self)
+        if sample_weight is not None:
+            raise InputError("sample_weight: rows have no weights here, groups count alike. Leave it out")
         rows, names = self._validated(X, y, reset=False)
         pool = self._pool(rows, y, self._groups(X, groups), _features(names))
         metric = self._metric(pool)

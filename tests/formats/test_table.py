@@ -3,6 +3,7 @@
 import gzip
 import json
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import hopefear as hf
-from hopefear.formats import table_files
 from hopefear.formats.table import TableSpec, read_table
 
 ROWS = [
@@ -80,7 +80,7 @@ def expected() -> list[Any]:
 @pytest.fixture(params=["pyarrow", "plain"])
 def _reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "plain":
-        monkeypatch.setattr(table_files, "_pyarrow", lambda: None)
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
     else:
         pytest.importorskip("pyarrow")
 
@@ -312,7 +312,7 @@ def test_what_is_no_table() -> None:
 
 
 def test_without_pyarrow_parquet_says_what_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_files, "_pyarrow", lambda: None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(hf.InputError, match=r"pip install 'hopefear\[tables\]'"):
         hf.Pool.from_table(tmp_path / "t.parquet", group="g")

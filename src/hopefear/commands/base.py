@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 R_co = TypeVar("R_co", covariant=True)
 P = ParamSpec("P")
 T = TypeVar("T")
+#: What other libraries call an option.
+OTHER_NAMES = {"random_state": "seed", "n_jobs": "jobs", "groups": "group", "y": "outcome", "X": "table"}
 EMPTY: tuple[Any, ...] = (None, (), [], {}, False)
 
 
@@ -263,12 +265,15 @@ def command_line(command: Command[Any]) -> str:
 
 def function(command: Callable[P, Command[R_co]]) -> Callable[P, R_co]:
     """The command as a Python function: options are keyword arguments, warnings are Python warnings."""
+    from hopefear.util.messages import plural
+
     kind: Any = command
 
     def call(*args: P.args, **given: P.kwargs) -> R_co:
         unnamed = [option.name for option in options(kind) if not option.kw_only]
         if len(args) > len(unnamed):
-            raise TypeError(f"{name_of(kind)}() takes {len(unnamed)} arguments without a name, not {len(args)}")
+            most = plural(len(unnamed), "argument")
+            raise TypeError(f"{name_of(kind)}() takes {most} without a name, not {len(args)}")
         result: R_co = run_here(kind, {**dict(zip(unnamed, args, strict=False)), **given})
         return result
 
@@ -326,20 +331,27 @@ def _callers_level() -> int:
 
 def made(command: type[Command[Any]], given: Mapping[str, Any]) -> Command[Any]:
     """A command with these options; an OptionError for unknown and for missing ones."""
-    from hopefear.util.messages import suggestion
-
     name = name_of(command)
     known = [option for option in fields(command) if not about(option).terminal]
     names = [option.name for option in known]
     for wrong in given:
         if wrong not in names:
-            raise OptionError(f"{name}() has no option {wrong!r}.{suggestion(wrong, names)}")
+            raise no_option(name, wrong, names)
     for option in known:
         if required(option) and option.name not in given:
             raise OptionError(f"{name}() needs {option.name}: {about(option).help[0].lower()}{about(option).help[1:]}")
     made = command(**given)
     made.check_needs(given)  # also of options that were given the value of their default
     return made
+
+
+def no_option(function: str, wrong: str, known: Iterable[str]) -> OptionError:
+    """What to say of an option that a function does not have."""
+    from hopefear.util.messages import suggestion
+
+    known = list(known)
+    meant = next((f" Did you mean {name!r}?" for name in [OTHER_NAMES.get(wrong)] if name in known), "")
+    return OptionError(f"{function}() has no option {wrong!r}.{meant or suggestion(wrong, known)}")
 
 
 def docstring(command: type[Command[Any]]) -> str:

@@ -277,13 +277,14 @@ class _Comparison:
     def of(cls, command: Compare, session: Session) -> _Comparison:
         from hopefear.evaluation.holdout import split
         from hopefear.formats.references import need_references
-        from hopefear.metrics import metric_for, usual
+        from hopefear.metrics import as_metric, metric_for, usual
 
         kinds = _kinds(command)
         command.check_out(session)
         pool = command.read(session)
         name = (tuple(command.metric) or tuple(command.outcome) or (usual(pool),))[0]
-        metric = metric_for(name, command.lowercase, command.tokenize, pool)
+        own = (command.lowercase, command.tokenize, pool)
+        metric = metric_for(name, *own) if isinstance(name, str) else as_metric(name)
         need_references(pool, metric)
         warn_of_references(pool, command.refs, session, metric)
         if command.test_nbest:

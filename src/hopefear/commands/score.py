@@ -117,7 +117,7 @@ class Score(Command["Scored"]):
         tests = {"both": ("bootstrap", "randomization"), "none": ()}.get(self.test, (self.test,))
         how = Resampling(tests, self.samples, self.seed, self.jobs)
         if self.lines is not None:
-            return score_lines(self.lines, self.line_references, self.metrics())
+            return score_lines(self.lines, self.line_references, self.metrics(), how)
         if self.table:
             assert self.group is not None
             spec = TableSpec(self.group, (), self.text, self.references, self.outcome)
@@ -140,12 +140,12 @@ class Score(Command["Scored"]):
 
     def _metric(self, given: Any) -> Metric:
         """The metric of a name; an object stands for itself, a class for its defaults."""
-        from hopefear.metrics import Metric, from_text
+        from hopefear.metrics import as_metric, from_text
 
-        if isinstance(given, type) and issubclass(given, Metric):
-            given = given.name
-        if isinstance(given, Metric):
-            return given
+        if isinstance(given, type):
+            given = getattr(given, "name", given)
+        if not isinstance(given, str):
+            return as_metric(given)
         return from_text(given, self.lowercase, self._tokenizer(given), list(self.outcome))
 
     def _tokenizer(self, metric: str) -> str | None:

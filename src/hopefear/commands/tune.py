@@ -229,7 +229,7 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
 
     def metrics(self, pool: Pool | None = None) -> list[Metric]:
         """The metrics, each once: the first is optimised, all are reported."""
-        from hopefear.metrics import Bleu, metric_for, usual
+        from hopefear.metrics import Bleu, as_metric, metric_for, usual
 
         own = getattr(self.trainer, "metric", None)  # of a trainer that was made in Python
         chosen = own is not None and own != Bleu()  # which is the default
@@ -237,7 +237,7 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
         names = names or ("bleu" if pool is None else usual(pool),)
         metrics: dict[str, Metric] = {}
         for name in names:
-            metric = metric_for(name, self.lowercase, self.tokenize, pool) if isinstance(name, str) else name
+            metric = metric_for(name, self.lowercase, self.tokenize, pool) if isinstance(name, str) else as_metric(name)
             metrics.setdefault(metric.key, metric)
         return list(metrics.values())
 

@@ -164,7 +164,7 @@ class Weigh(Command["Weighed"]):
 
         table = self._read_table()
         if session is not None and self.group is not None and not self.judged:
-            for finding in table.odd_columns(self.spec):
+            for finding in table.flat(self.spec).odd_columns(self.spec):
                 session.warn(f"{table.name}: {finding}")
         # Features of LETOR files may well be silent.
         return shuffled_pool(table, self.spec, self.seed, refuse_constant=not self.judged)

@@ -12,7 +12,7 @@ from hopefear.corpus.entries import LONGEST_SEGMENT, Entry, text_lines, writable
 from hopefear.corpus.languages import is_language, primary
 from hopefear.corpus.pair import Pair, one_line
 from hopefear.errors import InputError, input_error
-from hopefear.formats.table_files import pyarrow_for
+from hopefear.formats.arrow_tables import pyarrow_for
 from hopefear.util.files import printable
 from hopefear.util.messages import some
 

@@ -105,7 +105,7 @@ class CandidateFiles:
         session.progress("read")(text=str(self.table) if isinstance(self.table, str | os.PathLike) else "table")
         table = read_table(self.table, self.spec)
         table.column(self.spec.group, "--group")
-        for finding in table.odd_columns(self.spec):
+        for finding in table.flat(self.spec).odd_columns(self.spec):
             session.warn(f"{table.name}: {finding}")
         table.flat(self.spec).refuse_constant(self.spec)
         pool = table.pool(self.spec, session.warn)

@@ -105,6 +105,9 @@ class Scored:
             return known[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __getitem__(self, name: str) -> float:
+        return self.value if name == "score" else self.scores[name]
+
     @property
     def scores(self) -> dict[str, float]:
         """The scores of the first system by metric."""
@@ -247,12 +250,18 @@ def _mistakes(
     return [*findings, *spelled, *references_fit(output, references, names, seed)]
 
 
-def score_lines(lines: Sequence[str], references: Any, metrics: Sequence[Metric], name: str = "output") -> Scored:
-    """Score lines of text; ``for ``references`` see :func:`by_translator`."""
-    references = by_translator(references, len(lines))
-    systems = [System(name, [list(lines)])]
-    scores = [evaluate(systems, references, metric, Resampling(tests=())) for metric in metrics]
-    return Scored(systems, [[name]], metrics, scores, 0)
+def score_lines(
+    lines: Sequence[str] | Mapping[str, Sequence[str]],
+    references: Any,
+    metrics: Sequence[Metric],
+    how: Resampling = Resampling(),
+) -> Scored:
+    """Score lines of text, of one system or by system; for ``references`` see :func:`by_translator`."""
+    named = lines if isinstance(lines, Mapping) else {"output": lines}
+    systems = [System(name, [list(output)]) for name, output in named.items()]
+    references = by_translator(references, max((len(system.outputs[0]) for system in systems), default=0))
+    scores = [evaluate(systems, references, metric, how) for metric in metrics]
+    return Scored(systems, [[system.name] for system in systems], metrics, scores, how.samples)
 
 
 def _output(file: PathLike, format: str | None, refs: Sequence[PathLike]) -> list[str]:

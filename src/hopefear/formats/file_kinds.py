@@ -18,6 +18,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, iter_bytes, packed_in_name_only, path_name
 
 START = 1 << 16  # bytes that are read to detect the kind
+RECORDS = ("run.json", "weigh.json", "compare.json")
 
 
 def kind_of(path: PathLike) -> str:
@@ -37,13 +38,27 @@ def kind_of(path: PathLike) -> str:
 
 @contextmanager
 def explained(
-    *, lists: Sequence[PathLike] = (), texts: Sequence[PathLike] = (), forests: Sequence[PathLike] = ()
+    *,
+    lists: Sequence[PathLike] = (),
+    texts: Sequence[PathLike] = (),
+    forests: Sequence[PathLike] = (),
+    weights: Sequence[PathLike] = (),
 ) -> Iterator[None]:
     """If reading fails because a file is not of the kind that its option takes, the error says so."""
     try:
         yield
     except InputError as error:
-        raise _confusion(str(error), lists, texts, forests) or error from None
+        raise _confusion(str(error), lists, texts, forests) or _no_weights(weights) or error from None
+
+
+def _no_weights(paths: Sequence[PathLike]) -> InputError | None:
+    """If a file that should have weights has candidates, or the record of a run."""
+    for path in paths:
+        if Path(path).name in RECORDS and Path(path).is_file():
+            return input_error(path_name(path), None, "is the record of a run, without its weights. Give its folder")
+        if (kind := kind_of(path)) in ("lists", "forests"):
+            return input_error(path_name(path), None, f"has {kind} of candidates, not weights. Give a file of weights")
+    return None
 
 
 def _confusion(

@@ -72,7 +72,7 @@ class Input:
     def number(self, line: int | None, value: Any, what: str) -> float:
         """A finite number, or the line for one that is none."""
         try:
-            number = math.nan if isinstance(value, bool) else parsed_number(str(value))
+            number = float(value) if isinstance(value, bool) else parsed_number(str(value))
         except (TypeError, ValueError, OverflowError):
             self.fail(line, f"{what} is {shortened(value)}, which is not a number. Write one")
         if not math.isfinite(number):

@@ -143,8 +143,8 @@ def token_sums(numbers: Sequence[float], name: str = "logprob") -> dict[str, flo
 
 
 def is_score(name: str, value: Any) -> bool:
-    """Whether a value of a candidate is a score: a number, and not its index or rank."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and name not in ORDER
+    """Whether a value of a candidate is a score: a number or a truth value, and not its index or rank."""
+    return isinstance(value, int | float) and name not in ORDER
 
 
 def is_cell(value: Any) -> bool:

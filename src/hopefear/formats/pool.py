@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, forest_file_from_bytes, write_forest_file
 from hopefear.errors import InputError, python_messages
+from hopefear.formats.arrow_tables import pyarrow_for
 from hopefear.formats.table import Table, TableSpec, Warn, read_table
 from hopefear.formats.table_columns import as_objects
-from hopefear.formats.table_files import pyarrow_for
 from hopefear.util.messages import some, suggestion
 from hopefear.util.values import package
 
@@ -43,7 +43,7 @@ def as_table(pool: Pool, name: str) -> Table:
     columns |= dict(zip(pool.feature_names, features.T, strict=True)) | dict(
         zip(pool.number_names, numbers.T, strict=True)
     )
-    return Table(columns, name)
+    return Table(columns, name, duplicates=True)  # samples may well repeat
 
 
 def to_arrow(pool: Pool) -> Any:

@@ -58,9 +58,7 @@ def lists_in(data: Any) -> Pool | list[Mapping[str, Any]] | None:
     if isinstance(data, Pool):
         return data
     if isinstance(data, list | tuple):
-        first = data[0] if data else None
-        listed = isinstance(first, Mapping) and (list_key(first) or isinstance(first.get("response"), Mapping))
-        return list(data) if listed else None
+        return list(data) if data and isinstance(data[0], Mapping) and _has_list(data[0]) else None
     names = getattr(data, "column_names", None) or getattr(data, "columns", None)
     if isinstance(data, Mapping | str | os.PathLike) or names is None or not set(LISTS) & set(map(str, names)):
         return None
@@ -68,8 +66,14 @@ def lists_in(data: Any) -> Pool | list[Mapping[str, Any]] | None:
     return lists_in(rows)
 
 
+def _has_list(record: Mapping[str, Any]) -> bool:
+    """Whether a record holds candidates, or the answer of a server that does; there may be none of them."""
+    empty = any(isinstance(record.get(name), list) and not record[name] for name in LISTS)
+    return empty or list_key(record) is not None or isinstance(record.get("response"), Mapping)
+
+
 def _arrow(data: Any) -> Any:
-    from hopefear.formats.table_files import pyarrow_for
+    from hopefear.formats.arrow_tables import pyarrow_for
 
     pyarrow = pyarrow_for("This frame")
     if is_dataset(data):
@@ -88,7 +92,7 @@ def is_dataset(data: Any) -> bool:
 
 def dataset_table(data: Any) -> Any:
     """The pyarrow.Table of a dataset."""
-    from hopefear.formats.table_files import pyarrow_for
+    from hopefear.formats.arrow_tables import pyarrow_for
 
     pyarrow: Any = pyarrow_for("A dataset")
     if not isinstance(data, str | os.PathLike):
@@ -142,6 +146,10 @@ def several(data: Any) -> Any:
     """
     if isinstance(data, Pool | str | os.PathLike):
         return data
+    if hasattr(data, "read") and hasattr(data, "readline"):
+        raise InputError("this is an open file. Give its path")
+    if fields := getattr(getattr(data, "dtype", None), "names", None):  # a structured array of NumPy
+        return {name: data[name] for name in fields}
     if hasattr(data, "collect_schema") and hasattr(data, "collect"):  # a lazy frame of polars
         return data.collect()
     if _is_object(data):

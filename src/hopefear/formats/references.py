@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from hopefear._core import Pool, set_references, set_sources
 from hopefear.errors import InputError, input_error
+from hopefear.formats.table_columns import is_missing
 from hopefear.metrics import Metric
 from hopefear.util.files import PathLike, PathsLike, path_list, path_name, read_lines, read_references
 
@@ -44,6 +45,16 @@ def are_texts(references: Any) -> bool:
     return any(" " in reference for reference in names) and not any(map(os.path.exists, names))
 
 
+def are_lines(values: Any) -> bool:
+    """Whether these are lines of text, and not names of files."""
+    values = [values] if isinstance(values, str) else values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(values, list | tuple) or not values or not isinstance(values[0], str):
+        return False
+    names = [each for each in values if isinstance(each, str)]
+    plain = any(" " in each for each in names) or not any(mark in each for each in names for mark in "./=")
+    return plain and not any(map(os.path.exists, names))
+
+
 def by_translator(references: Any, sentences: int) -> list[list[str]]:
     """References as texts: a list of lines for each translator, from that, from the references of each line, or from
     one reference for each line.
@@ -51,8 +62,8 @@ def by_translator(references: Any, sentences: int) -> list[list[str]]:
     >>> by_translator([["a cat", "cat"], ["a dog"]], 2)
     [['a cat', 'a dog'], ['cat', '']]
     """
-    given = [lines if isinstance(lines, str) else _listed(lines) for lines in _listed(references)]
-    if all(isinstance(lines, str) for lines in given):
+    given = [line if isinstance(line, str) or is_missing(line) else _listed(line) for line in _listed(references)]
+    if all(isinstance(line, str) or is_missing(line) for line in given):
         given = [given]
     if any(len(lines) != sentences for lines in given):
         if len(given) != sentences:
@@ -61,7 +72,7 @@ def by_translator(references: Any, sentences: int) -> list[list[str]]:
             raise InputError(f"{finding}: give a reference for each sentence")
         most = max(map(len, given))
         given = [[lines[k] if k < len(lines) else "" for lines in given] for k in range(most)]
-    return [[str(text) for text in lines] for lines in given]
+    return [["" if is_missing(text) else str(text) for text in lines] for lines in given]
 
 
 def _listed(values: Any) -> list[Any]:

@@ -11,6 +11,7 @@ columns hold lists. How files become columns is in ``hopefear.formats.table_file
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -37,6 +38,7 @@ from hopefear.formats.table_pool import BLOCK, PoolBuilder
 from hopefear.util.messages import some, suggestion
 
 Warn = Callable[[str], object]
+NAMELESS = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__").fullmatch  # numbers of rows, as pandas writes them
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class TableSpec:
         for name in ("features", "references", "outcome"):
             value = getattr(self, name)
             names = (value,) if isinstance(value, str) else () if value is None else tuple(value)
-            if not all(isinstance(column, str) for column in names):
+            if not all(isinstance(column, str | int) for column in names):  # pandas numbers columns without names
                 raise InputError(f"{name} takes names of columns, not their values")
             object.__setattr__(self, name, tuple(map(str, names)))
         check_policy(self.missing, TABLE_POLICIES)
@@ -175,7 +177,9 @@ class Table:
         """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
         other = {spec.group, spec.text, *spec.references, *spec.outcome}
         if not spec.features:
-            features = [name for name in self.columns if name.strip() and name not in other and self.is_numeric(name)]
+            features = [
+                name for name in self.columns if name not in other and not NAMELESS(name) and self.is_numeric(name)
+            ]
             if not features:
                 finding = "; ".join(["no column of numbers is left for features", *self.left_out(spec)])
                 raise input_error(self.name, None, f"{finding}. Name them: --features")
@@ -190,8 +194,8 @@ class Table:
     def left_out(self, spec: TableSpec) -> Iterator[str]:
         """Columns that are no features, though they seem to be meant as numbers; and a column without a name."""
         for name in self.columns if not spec.features else ():
-            if not name.strip():
-                yield "the column without a name is left out (is it an index?)"
+            if NAMELESS(name):
+                yield f"the column {name or 'without a name'} is left out (is it an index?)"
             elif name not in (spec.group, spec.text, *spec.references, *spec.outcome) and not self.is_numeric(name):
                 values = [value for value in self.part(name, slice(0, 100)) if isinstance(value, str) and value.strip()]
                 odd = [value for value in values if ODD_NUMBER.fullmatch(value.strip())]
@@ -260,8 +264,8 @@ class Table:
     def flat(self, spec: TableSpec) -> Table:
         """The table with one row per candidate: columns of lists are unrolled."""
         wide = {name: self.columns[name] for name in self.columns if spec.wants(name) and self.has_lists(name)}
-        if not wide:
-            return self
+        if not wide or (not spec.features and any(name not in wide for name in spec.outcome)):
+            return self  # a row with one outcome is a candidate, whatever lists it has: its tokens, say
         first = next(iter(wide))
         counts = np.zeros(self.rows, dtype=np.int64)
         for name, column in wide.items():
@@ -315,8 +319,9 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
 
     With ``spec``, columns of group, text and references are read as they are written, not as numbers.
     """
+    from hopefear.formats.arrow_tables import from_arrow, from_pandas, pyarrow_for
     from hopefear.formats.records import dataset_table, is_dataset, several
-    from hopefear.formats.table_files import from_arrow, is_path, pyarrow_for, read_file
+    from hopefear.formats.table_files import is_path, read_file
 
     source = several(source)
     if isinstance(source, Table):
@@ -329,6 +334,8 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
         return Table({name: column_of(values) for name, values in columns_of(rows_of(source, "table")).items()})
     if is_dataset(source):
         return from_arrow(dataset_table(source), "table")
+    if hasattr(source, "iloc") and hasattr(source, "reset_index"):
+        return from_pandas(source, "table")
     if hasattr(source, "__arrow_c_stream__"):
         return from_arrow(pyarrow_for("This frame").table(source), "table")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame of another kind

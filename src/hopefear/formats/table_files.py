@@ -7,7 +7,7 @@ import io
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
+from hopefear.formats.arrow_tables import check_names, from_arrow, import_pyarrow, pyarrow_for
 from hopefear.formats.json_rows import is_array, objects
 from hopefear.formats.nested import columns_of, list_key, rows_of
 from hopefear.formats.records import dataset_table, is_dataset
@@ -55,22 +56,6 @@ def is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
 
 
-def pyarrow_for(what: str) -> Any:
-    """pyarrow, or an error that says why it is needed."""
-    pyarrow = _pyarrow()
-    if pyarrow is None:
-        raise InputError(f"{what} needs pyarrow. Install it: pip install 'hopefear[tables]'")
-    return pyarrow
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        return None
-    return pyarrow
-
-
 @contextmanager
 def _from_the_system(pyarrow: Any) -> Iterator[None]:
     """Memory that goes back to the system when a table is done with: pyarrow's own allocator keeps it."""
@@ -107,67 +92,6 @@ def read_file(path: PathLike, words: Sequence[str] = ()) -> Table:
     return _read_csv(path, words) if kind == "csv" else _read_jsonl(path)
 
 
-class _ArrowColumns(Mapping[str, Column]):
-    """The columns of an Arrow table, which become arrays when they are asked for."""
-
-    def __init__(self, table: Any) -> None:
-        self.table = table
-
-    def __getitem__(self, name: str) -> Column:
-        return self._array(self.table.column(name))
-
-    def part(self, name: str, rows: slice) -> Column:
-        """Some rows of a column; the others are not touched."""
-        return self._array(self.table.column(name).slice(rows.start, rows.stop - rows.start))
-
-    def _array(self, column: Any) -> Column:
-        types = pyarrow_for("This table").types
-        if types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if types.is_decimal(column.type) or (column.null_count and types.is_integer(column.type)):
-            column = column.cast("float64", safe=False)
-        if types.is_boolean(column.type):
-            column = column.cast("float64") if column.null_count else column.cast("int8")
-        if (
-            types.is_integer(column.type) or types.is_floating(column.type)
-        ) and not column.null_count:  # one piece is not copied
-            pieces = [_view(piece) for piece in column.chunks] or [np.zeros(0, column.type.to_pandas_dtype())]
-            values: Column = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        else:
-            values = column.to_numpy()
-        if values.dtype == np.float16:
-            values = values.astype(np.float64)
-        return values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.table.column_names)
-
-    def __len__(self) -> int:
-        return int(self.table.num_columns)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.table.column_names
-
-
-def _view(array: Any) -> Column:
-    """Numbers of which none is missing, where they are. (pyarrow's to_numpy loads pandas, if that is installed.)"""
-    dtype = np.dtype(array.type.to_pandas_dtype())
-    view: Column = np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
-    return view
-
-
-def from_arrow(table: Any, name: str, line_of: Callable[[int], int] | None = None) -> Table:
-    """A table over an Arrow table."""
-    _distinct(table.column_names, name)
-    return Table(_ArrowColumns(table), name, line_of, table)
-
-
-def _distinct(names: Sequence[str], name: str) -> None:
-    twice = next((label for label in names if names.count(label) > 1), None)
-    if twice is not None:
-        raise input_error(name, None, f"two columns are called {twice!r}. Rename one")
-
-
 # CSV -----------------------------------------------------------------------------------------------------------------
 
 
@@ -193,7 +117,7 @@ def _read_csv(path: PathLike, words: Sequence[str]) -> Table:
         header = next(_records(file, delimiter, name), (0, []))[1]
     if not header:
         raise input_error(name, None, "the file is empty. The first line of a table names its columns")
-    _distinct(header, name)
+    check_names(header, name)
     columns = _core_csv(pieces, delimiter, header, words)
     if columns is None:
         with opened() as file:
@@ -281,7 +205,7 @@ def _read_jsonl(path: PathLike) -> Table:
     if os.fspath(path) != "-" and list_key(next(iter(objects(path)), (0, {}))[1]) is not None:
         cells = columns_of(rows_of((row for _, row in objects(path)), name))
         return Table({label: column_of(values) for label, values in cells.items()}, name)
-    if _pyarrow() is not None and os.fspath(path) != "-" and (table := _arrow_jsonl(path)) is not None:
+    if import_pyarrow() is not None and os.fspath(path) != "-" and (table := _arrow_jsonl(path)) is not None:
         return from_arrow(table, name, line_of)
     columns: dict[str, list[Any]] = {}
     for count, (_, row) in enumerate(objects(path)):
@@ -298,7 +222,7 @@ def _arrow_jsonl(path: PathLike) -> Any:
 
     pyarrow also takes several objects on a line, or one on several. Where lines are not rows, it is not asked.
     """
-    pyarrow: Any = _pyarrow()
+    pyarrow: Any = import_pyarrow()
     import pyarrow.json as fast
 
     tables, rest, lines = [], b"", 0
@@ -350,7 +274,7 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
 
 def _batches(path: PathLike, opened: Any) -> Any:
     """The table in an open file of Arrow, whose pieces may be packed."""
-    pyarrow: Any = _pyarrow()
+    pyarrow: Any = import_pyarrow()
     count = getattr(opened, "num_record_batches", None)
     batches, size = [], 0
     for batch in opened if count is None else map(opened.get_batch, range(count)):
@@ -362,7 +286,7 @@ def _batches(path: PathLike, opened: Any) -> Any:
 
 def _read_parquet(path: PathLike) -> Any:
     """Column by column: all at once would hold the packed file in memory in addition to what is in it."""
-    pyarrow: Any = _pyarrow()
+    pyarrow: Any = import_pyarrow()
     import pyarrow.parquet as parquet
 
     with _from_the_system(pyarrow), parquet.ParquetFile(os.fspath(path), pre_buffer=False) as file:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
+from hopefear.formats.file_kinds import explained
 from hopefear.formats.weights_json import parsed
 from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
 from hopefear.util.messages import plural, some
@@ -96,6 +97,11 @@ def read_weights(path: PathLike) -> dict[str, float]:
     >>> read_weights("weights.txt")
     {'lm': 0.5, 'tm': 1.0}
     """
+    with explained(weights=[path]):
+        return _weights_in(path)
+
+
+def _weights_in(path: PathLike) -> dict[str, float]:
     lines = iter_lines(path)
     first = next(lines, "")
     if first.lstrip("\ufeff \t").startswith("{"):

@@ -63,6 +63,7 @@ __all__ = [
     "RougeS",
     "Ter",
     "Wer",
+    "as_metric",
     "by_name",
     "find",
     "from_record",
@@ -102,6 +103,17 @@ def by_name(name: str, **options: Any) -> Metric:
         return kind(**options)
     except TypeError as error:
         raise InputError(f"metric {name}: {error}") from None
+
+
+def as_metric(given: Any) -> Metric:
+    """A metric that was given as an object; a class stands for its defaults."""
+    if isinstance(given, type) and issubclass(given, Metric):
+        given = given()
+    if not isinstance(given, Metric):
+        raise InputError(
+            f"--metric is a name, hf.Chrf() or the like, or hf.CustomMetric(...) of functions, not {given!r}"
+        )
+    return given
 
 
 def from_record(record: Mapping[str, Any]) -> Metric:
