@@ -24,6 +24,7 @@ from hopefear_papers.on_cluster import NotYetError, Trials
 from hopefear_papers.verdicts import (
     RATE,
     Difference,
+    all_beat,
     beats,
     controlled,
     in_bleu,
@@ -82,6 +83,12 @@ class Claim:
 def better(text: str, difference: Difference, evidence: str = "") -> Claim:
     """The claim that this difference is above 0."""
     return Claim(text, beats(difference.delta, difference.p), evidence or in_bleu(difference), difference.p)
+
+
+def all_better(text: str, differences: Sequence[Difference], evidence: str) -> Claim:
+    """The claim that all of these differences are above 0."""
+    verdict, p = all_beat(differences)
+    return Claim(text, verdict, evidence, p)
 
 
 def not_better(text: str, difference: Difference, evidence: str = "") -> Claim:

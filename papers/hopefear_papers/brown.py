@@ -11,7 +11,7 @@ from hopefear_papers.base import Claim, Lab, Outcome, Table, better, experiment,
 from hopefear_papers.brown_decoder import UNUSED, online_iteration, with_unused
 from hopefear_papers.loop import OCH, Recipe, Trial, compare, mark
 from hopefear_papers.setups import Setup, main_setup
-from hopefear_papers.verdicts import beats, in_bleu
+from hopefear_papers.verdicts import in_bleu, opposite
 
 PAPER = "Brown 2011"
 NOTE = (
@@ -180,8 +180,7 @@ def table1(lab: Lab) -> Outcome:
     def lost(text: str, bad: str, good: str) -> Claim:
         gap = compare(on, runs[bad], runs[good], lab)
         dev = [spread([run["dev"] for run in runs[one]])[0] for one in (good, bad)]
-        return Claim(text, beats(-gap.delta, gap.p), f"test {in_bleu(gap)}; dev {dev[0]:.2f} to {dev[1]:.2f}",
-                     gap.p)  # fmt: skip
+        return better(text, opposite(gap), f"test {in_bleu(gap)}; dev {dev[0]:.2f} to {dev[1]:.2f}")
 
     masses = [run["largest"][run["iteration"] - 1] for run in runs[NEW_MERT + MORE]]
     changes = [len({name for _, name in run["largest"][1:]}) for run in runs[NEW_MERT + MORE]]

@@ -13,7 +13,7 @@ from hopefear.runs.events import Event, Setting
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter
 from hopefear.trainers.outer_loop import OuterLoop
-from hopefear_papers.base import Claim, Lab, Outcome, Table, experiment, levelled, spread, with_spread
+from hopefear_papers.base import Claim, Lab, Outcome, Table, all_better, experiment, levelled, spread, with_spread
 from hopefear_papers.brown import (
     GRID,
     NOTE,
@@ -29,7 +29,6 @@ from hopefear_papers.brown import (
 from hopefear_papers.loop import HieroInLoop, Trial, compare, mark, spelt, trainer
 from hopefear_papers.setups import Setup, main_setup
 from hopefear_papers.tasks import Part
-from hopefear_papers.verdicts import all_of, beats
 
 PARAMETERS = (
     Parameter("pop_limit", (30, 100, 300), 100, integer=True, least=5, most=300, smallest=25),
@@ -151,12 +150,8 @@ def table4(lab: Lab) -> Outcome:
     return Outcome(
         tables=[Table(title, [*columns, "paper: dev test ratio"], rows)],
         claims=[
-            Claim(
-                "coordinate ascent helps both",
-                all_of([beats(gain.delta, gain.p) for gain in gains.values()]),
-                "; ".join(f"{name} {gain.delta:+.2f}, p = {gain.p:.2g}" for name, gain in gains.items()),
-                max(gain.p for gain in gains.values()),
-            ),
+            all_better("coordinate ascent helps both", list(gains.values()),
+                       "; ".join(f"{name} {gain.delta:+.2f}, p = {gain.p:.2g}" for name, gain in gains.items())),
             levelled("the perceptron is competitive with MERT", versus),
             Claim("the perceptron's weights move less often than MERT's", of_pa < of_mert,
                   f"in {100 * of_pa:.0f} % of the tunings, MERT's in {100 * of_mert:.0f} %"),

@@ -10,11 +10,23 @@ import numpy as np
 from scipy.stats import pearsonr
 
 from hopefear.util.svg import Curve
-from hopefear_papers.base import Claim, Figure, Lab, Outcome, Table, better, experiment, levelled, spread, with_spread
+from hopefear_papers.base import (
+    Claim,
+    Figure,
+    Lab,
+    Outcome,
+    Table,
+    all_better,
+    better,
+    experiment,
+    levelled,
+    spread,
+    with_spread,
+)
 from hopefear_papers.chiang import NOTE, PAPER, learners, mert_options
 from hopefear_papers.loop import Trial
 from hopefear_papers.online import curve, trained
-from hopefear_papers.verdicts import Gap, all_of, beats, in_interval, no_better, no_better_p
+from hopefear_papers.verdicts import Gap, all_of, beats, in_interval, no_better, no_better_p, opposite
 
 
 def _replicates(lab: Lab, name: str, **settings: Any) -> list[Trial]:
@@ -55,8 +67,9 @@ def _score_table(title: str, curves: list[Curve]) -> Table:
     longest = max(curves, key=lambda curve: len(curve.x)).x
 
     def cell(curve: Curve, k: int) -> str:
-        error = f" ({curve.error[k]:.2f})" if curve.error else ""
-        return f"{curve.y[k]:.2f}{error}" if k < len(curve.y) else ""
+        if k >= len(curve.y):  # MERT may stop before the last epoch
+            return ""
+        return f"{curve.y[k]:.2f}" + (f" ({curve.error[k]:.2f})" if curve.error else "")
 
     rows = [[curve.name, *(cell(curve, k) for k in range(len(longest)))] for curve in curves]
     return Table(title, ["", *(f"epoch {x:g}" for x in longest)], rows)
@@ -105,18 +118,13 @@ def fig2(lab: Lab) -> Outcome:
             levelled("all reach the same level", apart,
                      ", ".join(f"{titles[name]} {with_spread(value)}" for name, value in reached.items())
                      + "; best against worst"),
-            Claim("online methods converge more quickly than MERT",
-                  all_of([beats(gap.delta, gap.p) for gap in first.values()]),
-                  "after one epoch, against MERT: " + "; ".join(f"{titles[n]} {gap}" for n, gap in first.items()),
-                  max(gap.p for gap in first.values())),
-            Claim("and more smoothly", all_of([beats(-gap.delta, gap.p) for gap in rough.values()]),
-                  "BLEU lost in epochs that are worse than the one before, less MERT's: "
-                  + "; ".join(f"{titles[n]} {gap}" for n, gap in rough.items()),
-                  max(gap.p for gap in rough.values())),
-            Claim("MIRA converges faster than the others",
-                  all_of([beats(gap.delta, gap.p) for gap in ahead.values()]),
-                  "mean over epochs, MIRA over " + "; ".join(f"{titles[n]} {gap}" for n, gap in ahead.items()),
-                  max(gap.p for gap in ahead.values())),
+            all_better("online methods converge more quickly than MERT", list(first.values()),
+                       "after one epoch, against MERT: " + "; ".join(f"{titles[n]} {gap}" for n, gap in first.items())),
+            all_better("and more smoothly", [opposite(gap) for gap in rough.values()],
+                       "BLEU lost in epochs that are worse than the one before, less MERT's: "
+                       + "; ".join(f"{titles[n]} {gap}" for n, gap in rough.items())),
+            all_better("MIRA converges faster than the others", list(ahead.values()),
+                       "mean over epochs, MIRA over " + "; ".join(f"{titles[n]} {gap}" for n, gap in ahead.items())),
         ],
         notes=[NOTE],
         figures=figures,
@@ -150,9 +158,8 @@ def fig3(lab: Lab) -> Outcome:
             better("less negative mu is better in the end", late,
                    f"after the last epoch {_listed(finals)}; {mild:g} against {mus[0]:g} {late}; "
                    "the paper excepts -0.2"),
-            Claim("-1 is a good trade-off", all_of([beats(item.delta, item.p) for item in middle]),
-                  f"after one epoch, over {mus[-1]:g}: {middle[0]}; after the last, over {mus[0]:g}: {middle[1]}",
-                  max(item.p for item in middle)),
+            all_better("-1 is a good trade-off", middle,
+                       f"after one epoch, over {mus[-1]:g}: {middle[0]}; after the last, over {mus[0]:g}: {middle[1]}"),
         ],
         notes=[NOTE],
         figures=[Figure("chiang-fig3a", "SGD by approximation of BLEU", "epoch", "dev BLEU", a),
@@ -192,14 +199,12 @@ def fig4(lab: Lab) -> Outcome:
     return Outcome(
         tables=tables,
         claims=[
-            Claim("on the small model async is behind mixing", beats(-small.delta, small.p),
-                  f"{small}, {few} learners", small.p),
+            better("on the small model async is behind mixing", opposite(small), f"{small}, {few} learners"),
             Claim("on the large model async is far ahead", beats(large.delta - 0.5, large.p),
                   f"{large}, {few} learners", large.p),
-            Claim(f"mixing with {many} is worse than with {few} at the same epoch",
-                  all_of([beats(-gap.delta, gap.p) for gap in more.values()]),
-                  "; ".join(f"{model} {gap}" for model, gap in more.items()) + " (mean over epochs)",
-                  max(gap.p for gap in more.values())),
+            all_better(f"mixing with {many} is worse than with {few} at the same epoch",
+                       [opposite(gap) for gap in more.values()],
+                       "; ".join(f"{model} {gap}" for model, gap in more.items()) + " (mean over epochs)"),
             Claim(f"async with {many} is not", all_of([no_better(fewer[m]) for m in models]),
                   "; ".join(f"{few} over {many}, {m} {in_interval(fewer[m])}" for m in models)
                   + " (mean over epochs)",
@@ -245,7 +250,7 @@ def fig6(lab: Lab) -> Outcome:
         return _replicates(lab, "arow", features="large",
                            options={"eta": eta, "lambda_": lambda_}, parallel="async", learners=team)  # fmt: skip
 
-    etas = lab.pick(tiny=(0.1, 1.0), small=(0.01, 0.1, 1.0, 10.0), full=(0.01, 0.1, 1.0, 10.0, 100.0))
+    etas = lab.pick(tiny=(0.1, 1.0, 10.0), small=(0.01, 0.1, 1.0, 10.0), full=(0.01, 0.1, 1.0, 10.0, 100.0))
     lambdas = lab.pick(tiny=(0.01, 0.1), small=(0.0001, 0.001, 0.01, 0.1), full=(0.0001, 0.001, 0.01, 0.1, 1.0))
     by_eta = {eta: arow(eta, 0.01) for eta in etas}
     by_lambda = {value: arow(1.0, value) for value in lambdas}
@@ -263,10 +268,8 @@ def fig6(lab: Lab) -> Outcome:
         tables=[_score_table("(a) by eta_0, dev BLEU", a), _score_table("(b) by lambda, dev BLEU", b)],
         claims=[
             levelled("between 0.1 and 1 eta_0 hardly matters", inside, "1 against 0.1"),
-            Claim("outside it is worse", all_of([beats(gap.delta, gap.p) for gap in outside.values()]),
-                  f"at the best epoch {_listed(tops)}; "
-                  + "; ".join(f"{low:g} against {eta:g} {gap}" for eta, gap in outside.items()),
-                  max((gap.p for gap in outside.values()), default=None)),
+            all_better("outside it is worse", list(outside.values()), f"at the best epoch {_listed(tops)}; "
+                       + "; ".join(f"{low:g} against {eta:g} {gap}" for eta, gap in outside.items())),
             better("larger lambda converges faster up to 0.01", faster,
                    f"mean over epochs {_listed(speed)}; 0.01 against {lambdas[0]:g} {faster}"),
             *(better(f"lambda = {value:g} is worse than 0.01", gap,

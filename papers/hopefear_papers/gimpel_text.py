@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hopefear_papers.base import Claim, Lab, Outcome, Table, experiment
+from hopefear_papers.base import Claim, Lab, Outcome, Table, all_better, better, experiment
 from hopefear_papers.gimpel import NOTE, PAPER, run
 from hopefear_papers.loop import Trial, compare
 from hopefear_papers.setups import main_setup
-from hopefear_papers.verdicts import all_of, beats, in_bleu, in_interval, level, level_p
+from hopefear_papers.verdicts import all_of, beats, in_bleu, in_interval, level, level_p, opposite
 
 #: The options that note 12 varies, with values that include the paper's own.
 VALUES: dict[str, Sequence[float]] = {"alpha": (1.0, 5.0, 10.0), "C": (0.1, 1.0, 10.0), "cccp": (2, 10, 40)}
@@ -49,11 +49,10 @@ def text(lab: Lab) -> Outcome:
             f"dev {losses['ramp2'][0]['dev']:.2f} and {losses['ramp3'][0]['dev']:.2f}; test {in_bleu(over)}",
             over.p,
         ),
-        Claim(
+        all_better(
             "soft forms are slightly worse",
-            all_of([beats(-alternative.delta, alternative.p) for alternative in soft.values()]),
-            "; ".join(f"{loss} {in_bleu(alternative)}" for loss, alternative in soft.items()),
-            max(alternative.p for alternative in soft.values()),
+            [opposite(gap) for gap in soft.values()],
+            "; ".join(f"{loss} {in_bleu(gap)}" for loss, gap in soft.items()),
         ),
     ]
     for name, text in (("alpha", "alpha of 1, 5 and 10 are level"), ("C", "C hardly matters")):
@@ -62,14 +61,13 @@ def text(lab: Lab) -> Outcome:
         claims.append(
             Claim(
                 text,
-                all_of([level(alternative) for alternative in others.values()]),
-                "; ".join(f"{value:g} {in_interval(alternative)}" for value, alternative in others.items()),
-                max(level_p(alternative) for alternative in others.values()),
+                all_of([level(gap) for gap in others.values()]),
+                "; ".join(f"{value:g} {in_interval(gap)}" for value, gap in others.items()),
+                max(level_p(gap) for gap in others.values()),
             )
         )
     few, many = (values["cccp", k] for k in (2, [k for of, k in values if of == "cccp"][-1]))
-    small = compare(on, few, many, lab)
-    claims.append(Claim("a smaller T' is better", beats(small.delta, small.p), in_bleu(small), small.p))
+    claims.append(better("a smaller T' is better", compare(on, few, many, lab)))
     return Outcome(
         [Table(f"RAMPION as printed on {on.task.name}", ["loss or value", "dev", "test"], rows)], claims, [NOTE]
     )

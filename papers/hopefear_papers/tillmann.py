@@ -21,9 +21,8 @@ from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Task, Translations
 from hopefear.util.files import atomic_write, iter_lines, sweep
 from hopefear.util.svg import Curve
-from hopefear_papers.base import Claim, Figure, Lab, Outcome, Table, experiment, spread
+from hopefear_papers.base import Claim, Figure, Lab, Outcome, Table, all_better, experiment, spread
 from hopefear_papers.tasks import TranslationTask, tasks
-from hopefear_papers.verdicts import all_of, beats
 
 PAPER = "Tillmann and Zhang 2006"
 NOTE = (
@@ -208,8 +207,7 @@ def _ahead(lab: Lab, runs: Runs, text: str, pairs: Sequence[tuple[RowKey, RowKey
         f"{' '.join(first)} over {' '.join(other)} {test.delta / 100:+.3f}, p = {test.p:.2g}"
         for (first, other), test in zip(pairs, tests, strict=True)
     ]
-    verdicts = [beats(test.delta, test.p) for test in tests]
-    return Claim(text, all_of(verdicts), "; ".join(evidence), max(test.p for test in tests))
+    return all_better(text, tests, "; ".join(evidence))
 
 
 @experiment("tillmann-table3", "block sequences: features and reordering", PAPER)

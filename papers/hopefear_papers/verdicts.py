@@ -129,8 +129,28 @@ def no_better_p(difference: Difference) -> float:
     return 1 - NormalDist().cdf(away / error) if math.isfinite(error) else 1.0
 
 
+def opposite(difference: Difference) -> Gap:
+    """The same difference with the other sign."""
+    low, high = difference.ci90
+    return Gap(-difference.delta, difference.p, (-high, -low))
+
+
+def all_beat(differences: Sequence[Difference]) -> tuple[bool | None, float]:
+    """The verdict on "all of these are above 0", and its p.
+
+    It holds if each is significant (the p is the largest), and falls if one is significantly below 0 (the p is the
+    smallest of those below, times the number of differences).
+    """
+    largest = max(difference.p for difference in differences)
+    if all(beats(difference.delta, difference.p) for difference in differences):
+        return True, largest
+    below = min((difference.p for difference in differences if difference.delta < 0), default=1.0)
+    below = min(1.0, below * len(differences))
+    return (False, below) if below < RATE else (None, largest)
+
+
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:
-    """Of a claim with several parts."""
+    """The verdict on a claim with several parts."""
     return False if False in verdicts else None if None in verdicts else True
 
 

@@ -12,6 +12,7 @@ from hopefear.model import Model
 from hopefear_papers import Lab
 from hopefear_papers.brown import HAITIAN, PERCEPTRONS, PRINTED, features
 from hopefear_papers.brown_decoder import JITTER, UNUSED, online_iteration, with_unused
+from hopefear_papers.brown_text import _rising
 from hopefear_papers.loop import HieroInLoop, trainer
 from hopefear_papers.setups import main_setup
 from papers.tests import tiny
@@ -77,3 +78,12 @@ def test_the_first_iteration_decodes_each_sentence_with_what_was_learnt_before_i
             w = {name: w.get(name, 0.0) + loss / size * value for name, value in difference.items()}
     assert moved
     assert learnt == pytest.approx({name: value for name, value in w.items() if value}, rel=1e-9)
+
+
+def test_lengths_that_rise_and_fall_decide_nothing() -> None:
+    """0.945 with beta = 1.2 lies below both its neighbours: the ends alone do not tell."""
+    assert [_rising(values) for values in ([0.9, 0.95, 1.0], [1.0, 0.95, 0.9], [0.981, 0.945, 0.990])] == [
+        True,
+        False,
+        None,
+    ]

@@ -18,6 +18,7 @@ from hopefear_papers.base import better, levelled, write_outcome
 from hopefear_papers.verdicts import (
     Gap,
     Pooled,
+    all_beat,
     all_of,
     beats,
     controlled,
@@ -25,6 +26,7 @@ from hopefear_papers.verdicts import (
     level_p,
     no_better,
     no_better_p,
+    opposite,
     rejected,
 )
 
@@ -64,6 +66,17 @@ def test_equivalence_is_two_tests() -> None:
         for wide in (0.05, 0.2, 0.4, 0.7):
             difference = gap(float(delta), 1.0, delta - wide, delta + wide)
             assert (level(difference) is True) == (level_p(difference) < 0.05)
+
+
+def test_a_claim_of_several_parts_needs_each() -> None:
+    """One part that is significantly worse rejects the claim, even if the p of another is larger."""
+    ahead, behind, unsure = (Gap(*each) for each in ((0.3, 0.04), (-0.5, 0.001), (0.1, 0.6)))
+    assert all_beat([ahead, ahead]) == (True, 0.04)
+    assert all_beat([ahead, behind]) == (False, 0.002)
+    assert all_beat([ahead, unsure]) == (None, 0.6)
+    assert all_beat([ahead, Gap(-0.5, 0.03)]) == (None, 0.04)  # of two tests, one in twenty comes out by chance
+    assert all_beat([opposite(behind)]) == (True, 0.001)
+    assert opposite(gap(0.3, 0.2, -0.1, 0.7)) == gap(-0.3, 0.2, -0.7, 0.1)
 
 
 def test_replicates_are_told_apart_by_welch() -> None:
