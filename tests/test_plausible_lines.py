@@ -317,7 +317,7 @@ def test_weights_remember_means_and_groups(names: dict[str, Any], tmp_path: Path
     ("line", "said"),
     [
         ('hf.tune("rows.jsonl", outcome="comet", trainer="mert")', "group, the column that says which"),
-        ('hf.weigh("rows.jsonl", outcome="comet")', "group is needed"),
+        ('hf.weigh("rows.jsonl", outcome="comet")', "group is missing"),
         ('hf.tune("both.dataset", "prompt", "comet")', "both.dataset: holds several datasets. Name one: .*train"),
         ("hf.features(3)", "there are no lists of candidates in this int"),
         ('hf.tune([{"candidates": [{"text": "a", "x": 1}]}, 3], outcome="x")', "entry 1 is int. Give a dict"),

@@ -200,7 +200,7 @@ def test_missing_scores_are_an_error_unless_told_otherwise() -> None:
         (lambda text: text.replace("2.0", "3.0"), "checksum is wrong"),
         (lambda text: text[:-20], "is not JSON"),
         (lambda text: text.replace('"version": 1', '"version": 9'), "has version 9"),
-        (lambda text: "{}", "no file of weights"),
+        (lambda text: "{}", "not a file of weights"),
     ],
 )
 def test_damaged_files_are_refused(damage: Any, said: str, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_ten_lines_of_any_language_can_score(tmp_path: Path) -> None:
         (lambda: hf.rerank([{"a": 1}]), r"rerank\(\) needs weights"),
         (
             lambda: hf.tune({"g": [1], "a": [1]}, group="g", outcome="a", trainer=int),
-            "is no trainer that learns from candidates",
+            "is not a trainer that learns from candidates",
         ),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_format(run: Run, here: Path) -> None:
         "dev.mine:1: expected ID;LM;TM;TEXT" in run("convert", "dev.mine", "x.jsonl", "--from", "mine", code=2).stderr
     )
     wrong = run("convert", "dev.mine", "x.jsonl", "--from", "nobodys", code=2).stderr
-    assert "no format is called 'nobodys'" in wrong and ", mine" in wrong
+    assert "there is no format 'nobodys'" in wrong and ", mine" in wrong
 
 
 def test_a_trainer_and_a_metric_leave_a_run_like_ours(run: Run, here: Path) -> None:

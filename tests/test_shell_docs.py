@@ -28,7 +28,7 @@ TAUGHT = ("tour.md", "case-studies.md")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```|(?:^    [^\n]*\n)+", re.DOTALL | re.MULTILINE)
 SHELL = ("", "sh", "bash", "console")
 #: What the options are checked before: the files of a page are not here.
-MISSING = "no such file|not the directory of a run"
+MISSING = "no such file|not a run directory"
 #: Commands that take more than a few seconds: seen by hand, with the figures of the page.
 SLOW = ("--trainer mert", "bm25.run", "dev.jsonl.xz")
 

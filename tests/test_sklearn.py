@@ -132,7 +132,7 @@ def test_a_trainer_may_be_an_object(data: Data) -> None:
         ({"groups": [1, 2]}, "groups has 2 entries, and X has 500 rows"),
         ({"y": np.zeros(500)}, "y is the same for all rows of each group: there is nothing to learn"),
         ({"X": np.zeros((500, 3))}, "no column of X differs within a group: there is nothing to learn"),
-        ({"trainer": "auto", "groups": np.arange(500) % 2}, "2 groups are too few to choose a way to learn."),
+        ({"trainer": "auto", "groups": np.arange(500) % 2}, "2 groups are too few to choose a trainer."),
     ],
 )
 def test_errors_speak_of_this_estimator(data: Data, how: dict[str, Any], said: str) -> None:

@@ -137,7 +137,7 @@ def weigh(table: Any = None, group: str | None = None, outcome: str | None = Non
     True
     """
     if "trainer" in options or "trainers" in options:
-        raise OptionError("weigh() compares ways to learn and takes the best. To name one, use tune() or compare()")
+        raise OptionError("weigh() compares trainers and selects one. To choose one yourself, use tune() or compare()")
     table = several(table)
     options |= _columns(table, group, outcome)
     if table is None:

@@ -76,7 +76,7 @@ class Reranker:
         return f"<Reranker of {self.largest()}>"
 
     def largest(self, most: int = 3) -> str:
-        """The largest weights in a line."""
+        """The largest weights, as one line of text."""
         names = sorted(self.weights, key=lambda name: -abs(self.weights[name]))[:most]
         weights = ", ".join(f"{name} {self.weights[name]:.4g}" for name in names)
         return f"{plural(len(self.weights), 'weight')}: {weights}{', ...' if len(self.weights) > most else ''}"
@@ -135,7 +135,7 @@ class Reranker:
             raise input_error(path, None, f"not what weigh writes ({error}). Repeat weigh") from None
 
     def save(self, path: PathLike) -> Path:
-        """Write the JSON file; it appears whole or not at all.
+        """Write the JSON file; it appears complete or not at all.
 
         >>> path = hf.Reranker({"lm": 0.5}, missing="zero").save("weights.json")
         >>> hf.load(path).missing
@@ -147,7 +147,7 @@ class Reranker:
         return Path(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the file holds.
+        """The content of the JSON file.
 
         >>> hf.Reranker({"lm": 0.5}, group="prompt").to_dict()["weights"]
         {'lm': 0.5}
@@ -198,7 +198,7 @@ class Reranker:
         return pandas.Series(dict(ordered), name="weight", dtype=float)
 
     def plot(self) -> Any:
-        """The largest weights as bars: matplotlib's axes if it is installed, else an object that notebooks show.
+        """The largest weights as bars: matplotlib's axes if it is installed, otherwise an object that notebooks show.
 
         >>> picture = hf.Reranker({"lm": 0.5, "tm": -1.0}).plot()
         """
@@ -250,7 +250,7 @@ class Reranker:
         return self._of_table(read_table(data))
 
     def best(self, rows: Any) -> int:
-        """The number of the best candidate of one group, the first of equals.
+        """The index of the best candidate of one group; if several are equal, the first.
 
         >>> hf.Reranker({"lm": 0.5, "tm": 1.0}).best([{"lm": -2.0, "tm": 1.0}, {"lm": -1.0, "tm": 1.0}])
         1
@@ -351,7 +351,7 @@ class Reranker:
         return self._of_matrix(np.column_stack(columns) if columns else np.empty((table.rows, 0)))
 
     def _need(self, there: Iterable[str], whose: str) -> None:
-        """Complain about features that the data lack, unless the policy is another one."""
+        """Raise an error about features that the data lack, unless the policy allows it."""
         known = set(there)
         lacking = [name for name, weight in self.weights.items() if weight and name not in known]
         if not lacking or self.missing != "error":
@@ -362,11 +362,11 @@ class Reranker:
 
 
 class Scoring:
-    """What every result of learning can do: score, rerank, save, show itself. Subclasses have ``reranker``."""
+    """Methods of every result of learning: score, rerank, save, display. Subclasses have ``reranker``."""
 
     @property
     def reranker(self) -> Reranker:
-        """The weights as something that scores."""
+        """The weights as a ``Reranker``."""
         raise NotImplementedError
 
     def predict(self, data: Any) -> Vector:
@@ -407,7 +407,7 @@ class Scoring:
         return self.reranker.save(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """The weights and where they come from, as JSON has them.
+        """The weights and where they come from, as in the JSON file.
 
         >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
         >>> result = hf.Kbmira().fit(pool)

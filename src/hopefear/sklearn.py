@@ -138,7 +138,7 @@ class Weigher(BaseEstimator):  # type: ignore[misc,unused-ignore]
             at = self._group_at(names)
             rows, names = np.delete(rows, at, axis=1), [*names[:at], *names[at + 1 :]]
             if rows.shape[1] == 0:
-                raise ValueError("X has no column besides the group column")
+                raise ValueError("X has no column other than the group column")
         return check_array(rows, dtype=np.float64), names
 
     def _group_at(self, names: list[str]) -> int:

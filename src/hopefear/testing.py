@@ -116,7 +116,7 @@ def it_stops_when_asked(trainer: CandidateTrainer) -> None:
 
     trainer.fit(lists(), run=Session(listen))
     count = sum(isinstance(event, Epoch) for event in events)
-    assert count == 1, f"it was asked to stop after the first epoch, and went on for {count}"
+    assert count == 1, f"it was asked to stop after the first epoch, and continued for {count}"
 
 
 def nothing_to_learn_is_an_error(trainer: CandidateTrainer) -> None:

@@ -81,6 +81,6 @@ def test_build_from_a_corpus(tmp_path: Path, folder: Path, capsys: pytest.Captur
     capsys.readouterr()
     sides = ("--source", tmp_path / "x.tmx", "--target", tmp_path / "x.tmx")
     assert run("build", *sides, "--out", tmp_path / "three") == 2
-    assert "is TMX, not plain text. Name it as a corpus" in capsys.readouterr().err
+    assert "is TMX, not plain text. Give it as a corpus" in capsys.readouterr().err
     assert run("build", tmp_path / "x.tsv", "--out", tmp_path / "three") == 2
     assert "--from" in capsys.readouterr().err

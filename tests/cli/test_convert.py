@@ -98,10 +98,10 @@ def test_lattices_round_trip(here: Path, to: str, graph: str) -> None:
 
 def test_what_a_format_cannot_say(here: Path, capsys: Capture) -> None:
     for arguments, finding in (
-        (["list.nbest", "out.slf"], "slf has no place for the feature 'tm'"),
-        (["list.nbest", "out", "--to", "marvin"], "--to: no format is called 'marvin'"),
+        (["list.nbest", "out.slf"], "slf cannot store the feature 'tm'"),
+        (["list.nbest", "out", "--to", "marvin"], "--to: there is no format 'marvin'"),
         (["list.nbest", "out", "--from", "weights", "--to", "jsonl"], "weights are only converted to weights"),
-        (["-", "out.nbest"], "Name it with --from"),
+        (["-", "out.nbest"], "Give it with --from"),
     ):
         assert main(["convert", *arguments]) == 2
         assert finding in capsys.readouterr().err
@@ -151,5 +151,5 @@ def test_features_from_outside(here: Path) -> None:
     assert more[0].kbest({"lm": -1.0, "y": 0.0}, 1)[0].features["y"] == -4
     with pytest.raises(hf.InputError, match="5 values for 6 edges"):
         with_features(lists, ["x"], np.zeros(5))
-    with pytest.raises(hf.InputError, match="a feature 'lm' already"):
+    with pytest.raises(hf.InputError, match="already a feature 'lm'"):
         with_features(lists, ["lm"], np.zeros(6))

@@ -24,7 +24,7 @@ def test_a_translator_from_the_command_line(tmp_path: Path, capsys: Capture) -> 
     assert record["pairs"]["read"] == 400
     assert (out / "report.html").is_file()
     assert run(corpus, "--from", "de", "--to", "en", "--out", out) == 2
-    assert "exists already" in one_line(capsys)
+    assert "already exists" in one_line(capsys)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_mistakes_are_one_line_errors(tmp_path: Path, capsys: Capture, text: str
 
 
 def test_options_that_go_together() -> None:
-    with pytest.raises(OptionError, match="name a corpus"):
+    with pytest.raises(OptionError, match="give a corpus"):
         Create(from_="de", to="en", out="x")
     with pytest.raises(OptionError, match="--columns takes two"):
         Create(corpus=["x"], from_="de", to="en", out="x", columns="1")
-    with pytest.raises(OptionError, match="--source goes with --target"):
+    with pytest.raises(OptionError, match="--source works only with --target"):
         Create(source=["x"], from_="de", to="en", out="x")

@@ -43,4 +43,4 @@ def test_from_text_to_a_report(
     assert "<html" in Path("hopefear-demo/report.html").read_text()
     assert "$ hopefear build" in output.err
     assert main(["demo", "--epochs", "1"]) == 0  # again: what is there is replaced, the model is used again
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err

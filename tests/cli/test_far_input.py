@@ -20,7 +20,7 @@ from tests.model.test_imported import ARPA, GRAMMARS
 fsspec = pytest.importorskip("fsspec")
 
 FAULTS = {
-    "breaks": "the store broke off after {half} bytes (reset by peer). Try again, or copy the file to this machine",
+    "breaks": "the store stopped after {half} bytes (reset by peer). Try again, or copy the file to this machine",
     "ends": "the store says that it has {whole} bytes, and gave {half}. Try again, or copy the file to this machine",
     "changes": "changed while it was being read (etag was 1 and is 2). Try again, or copy the file to this machine",
 }

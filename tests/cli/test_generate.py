@@ -33,7 +33,7 @@ def test_files_are_replaced_with_overwrite_only(capsys: Capture) -> None:
     Path("d").mkdir()
     Path("d/ref.0").write_text("mine")
     assert main(["generate", "--out", "d", *SMALL]) == 2
-    assert "d/ref.0: exists already" in capsys.readouterr().err
+    assert "d/ref.0: already exists" in capsys.readouterr().err
     assert Path("d/ref.0").read_text() == "mine"
     assert main(["generate", "--out", "d", *SMALL, "--overwrite"]) == 0
     assert Path("d/ref.0").read_text() != "mine"

@@ -82,8 +82,8 @@ def test_a_stream_of_corrections(folder: Path, capsys: Capture, monkeypatch: pyt
         (["--target", "target"], "--target needs --source"),
         (["--source", "source", "--target", "short"], "short: has 1 lines, but source has 3"),
         (["--undo", "5"], "there is no correction 5"),
-        (["--since", "monday"], "'monday' is no time"),
-        (["--list", "--layer", "a/b"], "is no name of a layer"),
+        (["--since", "monday"], "'monday' is not a time"),
+        (["--list", "--layer", "a/b"], "is not a layer name"),
         (["--source", "source", "--target", "target", "--list"], "give one of"),
     ],
 )
@@ -105,7 +105,7 @@ def test_tmx_needs_languages(folder: Path, capsys: Capture) -> None:
 def test_a_second_writer_is_refused(folder: Path, capsys: Capture) -> None:
     with held_elsewhere(folder / "small/corrections"):
         assert learn(folder, "--source", folder / "source", "--target", folder / "target") == 2
-        assert "another process writes to this journal" in capsys.readouterr().err
+        assert "another process is writing to this journal" in capsys.readouterr().err
     assert learn(folder, "--source", folder / "source", "--target", folder / "target") == 0
 
 

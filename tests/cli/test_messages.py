@@ -33,11 +33,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (["score", "data/nbest.txt", "--refs", "data/ref.0"], "data/nbest.txt is a candidate list, not text: the best"),
         ([*TUNE, "--forests", "data/nbest.txt", *REFS], "Use --nbest in place of --forests"),
-        (["report", "data"], "data: is not the directory of a run: it has no run.json. Give the --out of a tune or"),
-        (["report", "data/ref.0"], "data/ref.0: is not the directory of a run"),
+        (["report", "data"], "data: is not a run directory: it has no run.json. Give the --out of a tune or"),
+        (["report", "data/ref.0"], "data/ref.0: is not a run directory"),
         (
             ["score", "data/ref.0", "--refs", "data/ref.1", "--metric", "bleu", "chrf"],
-            "chrf: no such file. If it is a metric, write --metric chrf; each has a --metric of its own.",
+            "chrf: no such file. If it is a metric, write --metric chrf; repeat --metric for each metric.",
         ),
         ([*LISTS, "--metric", "bleu,chrf"], "named one by one: --metric bleu --metric chrf. See: hopefear tune --help"),
         (["score", "data/ref.0", "--refs", "data/ref.1", "--metric", "bleu,ter"], "--metric bleu --metric ter."),
@@ -90,7 +90,7 @@ def test_a_gz_that_is_none(capsys: Capture, here: Path) -> None:
     for content in (b"<html>404</html>\n", b"PK\x03\x04\xff\xff\n"):
         (here / "dev.gz").write_bytes(content)
         assert main([*TUNE, "--nbest", "dev.gz", *REFS]) == 2
-        assert "dev.gz: its name ends in .gz, but that is not what it is." in one_line(capsys)
+        assert "dev.gz: its name ends in .gz, but its content does not." in one_line(capsys)
     (here / "dev.gz").write_bytes((here / "data" / "nbest.txt").read_bytes())
     assert main([*TUNE, "--nbest", "dev.gz", *REFS, "--quiet"]) == 0
 
@@ -116,12 +116,12 @@ def test_only_resumable_commands_suggest_resume(error: BaseException) -> None:
     for command in ("build", "score", "report", "generate", "rerank", "weigh"):
         assert "--resume" not in explain(error, f"hopefear {command}")[1]
     for command in ("tune", "train"):
-        assert "goes on with --resume" in explain(error, f"hopefear {command}")[1]
+        assert "--resume continues" in explain(error, f"hopefear {command}")[1]
 
 
 def test_resume_without_a_run_warns(capsys: Capture) -> None:
     assert main([*LISTS, "--quiet", "--resume"]) == 0
-    assert "warning: --resume: there is no run in run, so a new one begins\n" in capsys.readouterr().err
+    assert "warning: --resume: there is no run in run, so a new one starts\n" in capsys.readouterr().err
     assert main([*LISTS, "--quiet", "--resume"]) == 0
     assert "a new one" not in capsys.readouterr().err
 

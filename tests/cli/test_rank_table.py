@@ -93,7 +93,7 @@ def test_missing_scores(capsys: Capture) -> None:
         (["rerank", "--table", "t.csv", "--weights", "w.txt"], "--table needs --group"),
         (["rerank", "--weights", "w.txt"], "give one of --nbest, --forests, --table"),
         ([*RERANK, "t.csv", "--features", "a", "note"], "t.csv:2: note is 'x, \"y\"', which is not a number"),
-        ([*RERANK, "ranked.csv"], "ranked.csv: has a column 'score' already. Rename it"),
+        ([*RERANK, "ranked.csv"], "ranked.csv: already has a column 'score'. Rename it"),
         (
             [*RERANK, "t.csv", "--weights", "other.txt"],
             "other.txt: none of its 1 weight belongs to a feature of the table",
@@ -106,7 +106,7 @@ def test_missing_scores(capsys: Capture) -> None:
         ),
         (["score", "--table", "t.csv", "--group", "q", "--outcome", "z"], "t.csv: no column 'z' for --outcome"),
         (["score", "t.csv", "--table", "t.csv", "--group", "q"], "leave out HYP and --refs"),
-        (["score", "t.csv", "--refs", "t.csv", "--by", "a"], "--by goes with --table only"),
+        (["score", "t.csv", "--refs", "t.csv", "--by", "a"], "--by works only with --table"),
     ],
 )
 def test_faults(capsys: Capture, arguments: list[str], output: str) -> None:

@@ -189,7 +189,7 @@ def test_minimum_bayes_risk(files: Path, capsys: Capture) -> None:
         assert (code, err) == (0, "")
         assert out.splitlines()[0] == texts[gains.index(max(gains))]
     code, _, err = rerank("lm 1\ntm 1\n", capsys, "--scale", "0.7")
-    assert (code, err) == (2, "hopefear: --scale goes with --mbr only. See: hopefear rerank --help\n")
+    assert (code, err) == (2, "hopefear: --scale works only with --mbr. See: hopefear rerank --help\n")
     code, _, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", "rouge")
     assert code == 2 and "rouge" in err
 

@@ -122,7 +122,7 @@ def test_wrong_arguments_are_errors(translator: Path, tmp_path: Path, capsys: py
     (tmp_path / "keys").write_text("short\n")
     (tmp_path / "folder").mkdir()
     assert "nowhere" in refused(capsys, tmp_path / "nowhere")
-    assert "is no model" in refused(capsys, tmp_path / "folder", "--port", "0")
+    assert "is not a model" in refused(capsys, tmp_path / "folder", "--port", "0")
     assert "fewer than 8 characters" in refused(capsys, translator, "--api-keys", tmp_path / "keys")
     assert "both translate from es to en" in refused(capsys, translator, translator, "--port", "0")
     assert "--public-url" in refused(capsys, translator, "--public-url", "translate.example.org")

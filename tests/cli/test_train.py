@@ -120,7 +120,7 @@ def test_asynchronous_processes(task: Path, tmp_path: Path) -> None:
         (["--set", "mu=1"], "mu must be 0 or less"),
         (["--dev-source", "{task}/dev.source"], "--dev-source and --dev-refs go together"),
         (["--features", "magic"], "has no features 'magic'"),
-        (["--simulate-learners", "2", "--parallel", "mix"], "--simulate-learners goes with neither"),
+        (["--simulate-learners", "2", "--parallel", "mix"], "--simulate-learners cannot be combined"),
         (["--cluster", "auto", "--parallel", "none"], "--cluster needs --parallel"),
         (["--initial", "{task}/strange"], "none of its 1 weight belongs to a feature"),
         (["--holdout", "1"], "held-out share"),

@@ -170,7 +170,7 @@ def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Ca
     for text, arguments, message in (
         (b"a\n\xff\n", [path], "standard input:2: byte 1 is not UTF-8"),
         (b"a\n", [tmp_path / "nowhere"], "no such file"),
-        (b"a\n", [path, "--explain", "--nbest", 3], "--explain goes with neither"),
+        (b"a\n", [path, "--explain", "--nbest", 3], "--explain cannot be combined"),
         (b"a\n", [path, "--pop-limit", -1], "-1 is too small"),
     ):
         assert translate(monkeypatch, text, *arguments) == 2
@@ -197,7 +197,7 @@ def test_lattices(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, 
     )
     assert best.score == pytest.approx(wanted)
     assert translate(monkeypatch, lattices, path, "--input", "plf") == 0
-    assert "scores of arcs without a weight, which play no part: Feature_0" in capsys.readouterr().err
+    assert "scores of arcs without a weight are ignored: Feature_0" in capsys.readouterr().err
     assert translate(monkeypatch, "", path, "--input", "plf") == 0
     monkeypatch.setattr("hopefear.decode.translation.BLOCK", 2)
     for text, message in (

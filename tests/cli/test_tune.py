@@ -191,20 +191,20 @@ def test_weights_of_strangers_are_named(capsys: Capture) -> None:
         (["--holdout", "1"], "the held-out share is 1. It must be 0 or more and less than 1"),
         (["--metric", "quality"], "there is no metric 'quality'"),
         (["--out", "nbest.txt"], "nbest.txt: is a file. --out takes a directory"),
-        (["--out", "."], ".: holds files but no run"),
+        (["--out", "."], ".: has files but no run"),
         (["--initial", "ref.0"], "ref.0:1: "),
         (["--forests", "nbest.txt"], "give one of --nbest, --forests, --table, --decoder-command"),
         (["--replicates", "0"], "'--replicates': 0 is too small"),
-        (["--iterations", "10"], "--iterations goes with --decoder-command only"),
-        (["--recent", "1"], "--recent goes with --decoder-command only"),
-        (["--decoder-timeout", "9"], "--decoder-timeout goes with --decoder-command only"),
+        (["--iterations", "10"], "--iterations works only with --decoder-command"),
+        (["--recent", "1"], "--recent works only with --decoder-command"),
+        (["--decoder-timeout", "9"], "--decoder-timeout works only with --decoder-command"),
         (["--sources", "nbest.txt"], "nbest.txt: has 1200 lines, but nbest.txt has 60 sentences"),
-        (["--group", "a"], "--group goes with --table only"),
+        (["--group", "a"], "--group works only with --table"),
         (["--outcome", "a", "b"], "no column 'a' for --outcome"),
-        (["--params", "ref.0"], "--params goes with --decoder-command only"),
-        (["--retune-every", "2"], "--retune-every goes with --params only"),
-        (["--max-evaluations", "9"], "--max-evaluations goes with --params only"),
-        (["--dev-refs", "ref.0"], "--dev-refs goes with --dev-nbest only"),
+        (["--params", "ref.0"], "--params works only with --decoder-command"),
+        (["--retune-every", "2"], "--retune-every works only with --params"),
+        (["--max-evaluations", "9"], "--max-evaluations works only with --params"),
+        (["--dev-refs", "ref.0"], "--dev-refs works only with --dev-nbest"),
     ],
 )
 def test_bad_input_leaves_no_run(capsys: Capture, arguments: list[str], output: str) -> None:
@@ -237,7 +237,7 @@ def test_a_finished_run_is_kept_without_overwrite(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "run", "--resume"]) == 0
     assert capsys.readouterr() == first
     assert main([*TUNE, "--out", "run", "--resume", "--seed", "2"]) == 2
-    assert "the run was begun with another seed (1, now 2)" in capsys.readouterr().err
+    assert "the run was started with another seed (1, now 2)" in capsys.readouterr().err
     assert Path("run/weights.txt").read_bytes() == weights
     assert main([*TUNE, "--out", "run", "--overwrite", "--seed", "2"]) == 0
     assert record()["seed"] == 2
@@ -255,7 +255,7 @@ def test_an_interrupted_run_can_be_resumed() -> None:
     process.send_signal(signal.SIGINT)
     _, output = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert output == b"hopefear: interrupted. A run that had begun goes on with --resume.\n"
+    assert output == b"hopefear: interrupted. --resume continues an interrupted run.\n"
     assert record()["status"] == "running"
     assert not Path("run/weights.txt").exists()
 

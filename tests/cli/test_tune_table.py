@@ -99,7 +99,7 @@ def test_the_same_from_python(capsys: Capture) -> None:
         ({}, ["--metric", "quality"], "there is no metric 'quality'"),
         ({}, ["--metric", "bleu"], "has no reference, and bleu needs one"),
         ({}, ["--nbest", "t.csv"], "give one of --nbest, --forests, --table, --decoder-command"),
-        ({}, ["--refs", "t.csv"], "--refs goes with --nbest, --forests and --decoder-command only"),
+        ({}, ["--refs", "t.csv"], "--refs works only with --nbest, --forests or --decoder-command"),
     ],
 )
 def test_bad_tables_leave_no_run(capsys: Capture, change: dict[str, str], arguments: list[str], output: str) -> None:

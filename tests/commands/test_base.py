@@ -65,7 +65,7 @@ def test_a_single_value_for_an_option_of_several() -> None:
         ({"numbers": ["1"], "tims": 2}, r"has no option 'tims'. Did you mean 'times'\?"),
         ({}, "needs numbers: the numbers."),
         ({"numbers": ["1"], "json": True}, "has no option 'json'"),
-        ({"numbers": ["1"], "column": "a"}, "--column goes with --table only"),
+        ({"numbers": ["1"], "column": "a"}, "--column works only with --table"),
     ],
 )
 def test_wrong_options_are_said_in_one_line(given: dict[str, Any], message: str) -> None:
@@ -166,5 +166,5 @@ def test_what_is_shown_makes_the_same_command(tmp_path: Path) -> None:
 
 
 def test_errors_in_python_name_parameters_and_no_options() -> None:
-    with pytest.raises(OptionError, match=r"^column goes with table only"):
+    with pytest.raises(OptionError, match=r"^column works only with table"):
         function(Sum)(numbers=["1"], column="a")

@@ -117,16 +117,16 @@ def test_documents(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captur
     [
         (["a.txt"], "Documents need a folder for their translations: --out DIR."),
         (["a.txt", "--out", "."], "would be overwritten"),
-        (["a.xyz", "--out", "o"], "is no kind of document"),
+        (["a.xyz", "--out", "o"], "is not a kind of document"),
         (["a.txt", "b/a.txt", "--out", "o"], "would both become"),
-        (["a.txt", "--out", "a.txt"], "is no folder"),
-        (["--out", "o"], "--out is the folder for files"),
-        (["--nbest", "3", "--quality"], "--nbest does not go with --quality"),
-        (["--tokens", "--scores"], "--scores does not go with --tokens"),
+        (["a.txt", "--out", "a.txt"], "is not a folder"),
+        (["--out", "o"], "--out is for files"),
+        (["--nbest", "3", "--quality"], "--nbest cannot be combined with --quality"),
+        (["--tokens", "--scores"], "--scores cannot be combined with --tokens"),
         (["a.txt", "--out", "o", "--quality"], "--quality is for lines of text"),
         (["--column", "2"], "--column is for files"),
         (["--encoding", "utf-8"], "--encoding is for files"),
-        (["--protect", "("], "no regular expression"),
+        (["--protect", "("], "not a regular expression"),
     ],
 )
 def test_what_does_not_go_together(
@@ -155,7 +155,7 @@ def test_a_packed_file_is_the_translator(
     assert main(["inspect", str(packed)]) == 0
     (tmp_path / "no.hft").write_text("x")
     assert translate(monkeypatch, TEXT, tmp_path / "no.hft") == 2
-    assert "no.hft: is no packed translator" in capsys.readouterr().err
+    assert "no.hft: is not a packed translator" in capsys.readouterr().err
 
 
 def test_train_into(folder: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -16,7 +16,7 @@ def test_markup_is_no_plain_text(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError) as caught:
         refuse_markup(path)
     kind = "TMX" if name.endswith("tmx") else "XLIFF"
-    said = f"{path}: is {kind}, not plain text. Name it as a corpus: hopefear create FILE --from CODE --to CODE"
+    said = f"{path}: is {kind}, not plain text. Give it as a corpus: hopefear create FILE --from CODE --to CODE"
     assert str(caught.value) == said
 
 

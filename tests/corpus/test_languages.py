@@ -25,7 +25,7 @@ def test_old_and_norwegian_codes() -> None:
 
 def test_languages_without_a_short_code_are_welcome() -> None:
     assert languages.check_languages("arn", "es") == ("arn", "es")
-    with pytest.raises(InputError, match="not a code"):
+    with pytest.raises(InputError, match="not a language code"):
         languages.check_language("Deutsch bitte")
 
 

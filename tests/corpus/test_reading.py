@@ -140,7 +140,7 @@ class TestMistakes:
     def test_the_same_file_twice(self, tmp_path: Path) -> None:
         one, _ = sides(tmp_path, "one", "two")
         said = message(source_files=[one], target_files=[one])
-        assert said == f"{one}: the same file is given for both sides. Name two files"
+        assert said == f"{one}: the same file is given for both sides. Give two files"
 
     def test_the_same_text_twice(self, tmp_path: Path) -> None:
         sides(tmp_path, "x.de", "x.en")
@@ -201,7 +201,7 @@ class TestMistakes:
         one.write_text(tmx())
         two.write_text(tmx())
         said = message(source_files=[one], target_files=[two])
-        assert "is TMX, and is given as one side of plain text. Name it without --source and --target" in said
+        assert "is TMX, and is given as one side of plain text. Give it without --source and --target" in said
 
     @pytest.mark.parametrize(
         "content, finding",
@@ -221,11 +221,11 @@ class TestMistakes:
     def test_languages(self, tmp_path: Path) -> None:
         (tmp_path / "x.tsv").write_text(tsv())
         assert "both are the same language" in message(tmp_path / "x.tsv", source="de", target="deu")
-        assert "not a code" in message(tmp_path / "x.tsv", source="German!", target="en")
+        assert "not a language code" in message(tmp_path / "x.tsv", source="German!", target="en")
 
     def test_counts_of_sides(self, tmp_path: Path) -> None:
         assert "1 source, 0 target files" in message(source_files=[tmp_path / "a"])
-        assert "no corpus was named" in message()
+        assert "no corpus was given" in message()
 
     def test_an_office_document(self, tmp_path: Path) -> None:
         path = write_zip(tmp_path / "x.docx", {"[Content_Types].xml": "", "word/document.xml": ""})
@@ -243,7 +243,7 @@ class TestHostile:
     def test_a_zip_bomb(self, tmp_path: Path) -> None:
         members = {f"x.{code}": (letter * 500_000 + b"\n") * 120 for code, letter in (("de", b"d"), ("en", b"e"))}
         path = write_zip(tmp_path / "x.zip", members)
-        cure = "unpacks to more than 200 times its size, as no text does. Unpack it yourself"
+        cure = "unpacks to more than 200 times its size, unlike text. Unpack it yourself"
         assert message(path) == f"{path}/x.de: {cure}"
 
     def test_a_packed_bomb(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +276,7 @@ class TestHostile:
     def test_encodings_that_are_mixed(self, tmp_path: Path) -> None:
         (tmp_path / "x.tsv").write_bytes("Größe\tsize\n".encode() + "Größe\tsize\n".encode("latin-1"))
         assert message(tmp_path / "x.tsv") == (
-            f"{tmp_path / 'x.tsv'}:2: byte 3 is not UTF-8, and lines before it are: the file mixes encodings. "
+            f"{tmp_path / 'x.tsv'}:2: byte 3 is not UTF-8, but earlier lines are: the file mixes encodings. "
             "Convert its parts one by one"
         )
 

@@ -56,7 +56,7 @@ def test_the_curve() -> None:
     assert "--no-curve" in page()
     points = [{"pairs": n, "bleu": b} for n, b in ((1, 10.0), (2, 12.0), (4, 14.5))]
     assert "about +2.4 BLEU" in page(curve={"points": points, "twice": 2.4, "sentences": 1, "seconds": 1.0})
-    assert "would give little" in page(curve={"points": points, "twice": 0.0, "sentences": 1, "seconds": 1.0})
+    assert "would help little" in page(curve={"points": points, "twice": 0.0, "sentences": 1, "seconds": 1.0})
 
 
 def test_development_text() -> None:

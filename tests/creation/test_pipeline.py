@@ -51,7 +51,7 @@ def test_the_folder_is_a_model_with_a_card_and_a_page(made: tuple[Path, Created]
     assert card["scores"]["bleu"] == round(created.test["bleu"], 2)
     page = (folder / "translator" / "report.html").read_text()
     assert "gleich hier" in page
-    assert "Twice the data" in page or "More data of the same kind" in page
+    assert "Twice the data" in page or "more data of the same kind" in page
 
 
 def test_it_translates(made: tuple[Path, Created]) -> None:
@@ -147,7 +147,7 @@ def test_overwriting_keeps_what_is_not_ours(tmp_path: Path) -> None:
     write_corpus(tmp_path / "x.tsv", 400)
     create(options(tmp_path))
     (tmp_path / "translator" / "glossary.tsv").write_text("Haus\thome\n")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         create(options(tmp_path))
     create(options(tmp_path, overwrite=True, name="new"))
     assert read_card(tmp_path / "translator")["name"] == "new"
@@ -167,7 +167,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "translator.work").iterdir():
         path.unlink()
     (tmp_path / "translator.work" / "mine").write_text("")
-    with pytest.raises(InputError, match="exists and is not ours"):
+    with pytest.raises(InputError, match="exists and was not made by hopefear"):
         create(options(tmp_path))
 
 

@@ -19,7 +19,7 @@ def scored(**more: Any) -> dict[str, Any]:
 
 
 def test_weights_that_were_not_learnt() -> None:
-    assert verdict(scored(), False).endswith("No weights were learnt that are better than those of every model.")
+    assert verdict(scored(), False).endswith("It keeps the default weights, because learnt weights were not better.")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_what_is_written_is_what_is_in_the_file(tmp_path: Path) -> None:
 
 def test_files_are_replaced_with_overwrite_only(tmp_path: Path) -> None:
     (tmp_path / "ref.1").write_text("mine")
-    with pytest.raises(InputError, match=r"ref\.1: exists already"):
+    with pytest.raises(InputError, match=r"ref\.1: already exists"):
         write_lists(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["ref.1"]
     write_lists(tmp_path, overwrite=True)

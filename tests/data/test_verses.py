@@ -43,5 +43,5 @@ def test_a_corpus_that_was_cut_off_is_made_again(tmp_path: Path, monkeypatch: py
     (tmp_path / "train.source").write_text("half")
     write_verses(tmp_path)
     assert (tmp_path / "train.source").read_text() == "In the beginning\n"
-    with pytest.raises(InputError, match="has a corpus already"):
+    with pytest.raises(InputError, match="already has a corpus"):
         write_verses(tmp_path)

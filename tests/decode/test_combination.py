@@ -131,7 +131,7 @@ def test_saved_floors_give_the_same_bytes(tmp_path: Path) -> None:
     got = combined(tmp_path, left[:1], right[:1], floors=tmp_path / "floors")
     assert [text for text, _ in got[0]]
     (tmp_path / "floors").write_text("{}")
-    with pytest.raises(hf.InputError, match="no file of floors"):
+    with pytest.raises(hf.InputError, match="not a file of floors"):
         combined(tmp_path, left, right, floors=tmp_path / "floors")
 
 

@@ -207,9 +207,9 @@ def test_an_existing_column_is_an_error(tmp_path: Path) -> None:
 def test_wrong_options() -> None:
     with pytest.raises(OptionError, match="forced needs --model"):
         Evidence(forced=True)
-    with pytest.raises(OptionError, match="explain goes with forced"):
+    with pytest.raises(OptionError, match="explain works only with forced"):
         hf.add_features(list="l", out="o", explain="1")
-    with pytest.raises(OptionError, match="weights goes with consensus"):
+    with pytest.raises(OptionError, match="weights works only with consensus"):
         hf.add_features(list="l", out="o", weights="w")
 
 

@@ -19,12 +19,12 @@ score        -4.500
 
 feature        value     weight       adds
 unknown        1.000         -3     -3.000  unknown words copied
-phrase_ef     -3.000        0.5     -1.500  how often these source sides are translated so (log)
+phrase_ef     -3.000        0.5     -1.500  how often these source sides are translated this way (log)
 
 How it was put together, 2 parts one after the other:
 
-[1] and [2] stand for what the lines below, further in, say. Before each rule: what it adds to the score. Behind it: the
-words of the source that it covers, and the score feature by feature.
+[1] and [2] stand for the indented lines below. Before each rule: what it adds to the score. After it: the source words
+that it covers, and its score feature by feature.
 
    -0.500  a [1] -> [1] x                                  words 1-2  phrase_ef -0.500
    -1.000     b -> y                                          word 2  phrase_ef -1.000

@@ -171,7 +171,7 @@ def test_what_is_no_number(function: object, said: str) -> None:
 
 def test_other_mistakes(tmp_path: Path) -> None:
     pool = hf.read_nbest(RECORDS)
-    with pytest.raises(hf.InputError, match="there is a feature 'lm' already"):
+    with pytest.raises(hf.InputError, match="there is already a feature 'lm'"):
         hf.with_functions(pool, {"lm": questions})
     with pytest.raises(hf.InputError, match="what the function uses cannot be compared with another run"):
         hf.with_functions(pool, {"f": len}, cache=tmp_path)

@@ -200,7 +200,7 @@ def test_wrong_models_weights_and_limits(tmp_path: Path) -> None:
         Hiero(decoder.model, pop_limit=-1).decode(["a"])
     with pytest.raises(InputError, match="is a model of blocks"):
         Hiero(model_of(tmp_path, random_rules(random.Random(1), 3), [], kind="blocks"))
-    with pytest.raises(InputError, match="no template is called 'fourgram'"):
+    with pytest.raises(InputError, match="there is no template 'fourgram'"):
         Hiero(decoder.model, templates=("fourgram",))
 
 

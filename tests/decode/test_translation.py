@@ -67,9 +67,9 @@ def test_minimum_bayes_risk_is_reranking_of_forests(path: Path, monkeypatch: pyt
 
 def test_minimum_bayes_risk_goes_with_plain_output(path: Path) -> None:
     for more in ({"nbest": 2}, {"forests": "f"}, {"explain": True}):
-        with pytest.raises(OptionError, match="--mbr goes with neither --nbest nor --forests nor --explain"):
+        with pytest.raises(OptionError, match="--mbr cannot be combined with --nbest, --forests or --explain"):
             Translate(model=str(path / "model"), mbr="bleu", **more)
-    with pytest.raises(OptionError, match="--scale goes with --mbr only"):
+    with pytest.raises(OptionError, match="--scale works only with --mbr"):
         Translate(model=str(path / "model"), scale=0.5)
     with pytest.raises(InputError, match="mbr: 'wer' is not known"):
         Translate(model=str(path / "model"), mbr="wer")
@@ -86,7 +86,7 @@ def test_forests_appear_at_the_end_or_not_at_all(path: Path, monkeypatch: pytest
 
 
 def test_options_that_do_not_go_together() -> None:
-    with pytest.raises(OptionError, match="--explain goes with neither"):
+    with pytest.raises(OptionError, match="--explain cannot be combined"):
         Translate(model="model", explain=True, nbest=1)
 
 

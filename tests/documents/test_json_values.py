@@ -34,7 +34,7 @@ def test_fields(fields: list[str], expected: list[str]) -> None:
 
 
 def test_a_field_that_nothing_has() -> None:
-    with pytest.raises(InputError, match=r"a.json: has no value x. Name fields as in items"):
+    with pytest.raises(InputError, match=r"a.json: has no value x. Write fields such as items"):
         read_json(JSON.encode(), "a.json", fields=["x"])
 
 

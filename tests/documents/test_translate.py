@@ -193,23 +193,23 @@ def test_characters_that_the_encoding_lacks_leave_the_segment_as_it_is(tmp_path:
         ("a.txt", b"gut\nsch\xf6n\n", r"a.txt:2: byte 8 of the file is not UTF-8"),
         ("a.html", b'<meta charset="klingon">', r"a.html: declares the encoding 'klingon'"),
         ("a.html", b'<meta charset="hex">', r"a.html: declares the encoding 'hex'"),
-        ("a.json", b'{"a": "b",\n "c" 3}', r"a.json:2: is broken JSON: Expecting ':' delimiter, column 6"),
+        ("a.json", b'{"a": "b",\n "c" 3}', r"a.json:2: is not valid JSON: Expecting ':' delimiter, column 6"),
         ("a.json", b"[" * 100_000, r"a.json: is nested too deeply"),
-        ("a.xliff", b"<xliff>\n<file></xliff>", r"a.xliff:2: is broken XML: mismatched tag, column"),
+        ("a.xliff", b"<xliff>\n<file></xliff>", r"a.xliff:2: is not well-formed XML: mismatched tag, column"),
         (
             "a.xliff",
             b'<!DOCTYPE x [\n<!ENTITY e SYSTEM "file:///etc/passwd">]><xliff>&e;</xliff>',
             r"a.xliff:2: declares",
         ),
-        ("a.xliff", b"<html/>", r"a.xliff:1: is XML, but no XLIFF"),
+        ("a.xliff", b"<html/>", r"a.xliff:1: is XML, but not XLIFF"),
         ("a.po", b'msgid "a"\nmsgstr "b\n', r"a.po:2: is neither a comment nor"),
         ("a.csv", b'text\n"offen\n', r"a.csv:2: a quoted cell does not end"),
-        ("a.csv", b"a,b\n1,2\n", r"a.csv:1: has no column text. Name one of these, or its number: a, b"),
+        ("a.csv", b"a,b\n1,2\n", r"a.csv:1: has no column text. Give one of these, or its number: a, b"),
         ("a.srt", b"kein Untertitel\n", r"a.srt:1: has no line with times"),
         ("a.vtt", b"kein Untertitel\n", r"a.vtt:1: does not start with WEBVTT"),
-        ("a.docx", b"PK\3\4 kein Zip", r"a.docx: is no whole zip file"),
-        ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"a.docx: is locked with a password"),
-        ("a.doc", b"x", r"a.doc: is no kind of document that is known"),
+        ("a.docx", b"PK\3\4 kein Zip", r"a.docx: is not a complete zip file"),
+        ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"a.docx: is password-protected"),
+        ("a.doc", b"x", r"a.doc: is not a kind of document that hopefear knows"),
     ],
 )
 def test_bad_input_is_one_line(name: str, data: bytes, message: str) -> None:
@@ -219,7 +219,7 @@ def test_bad_input_is_one_line(name: str, data: bytes, message: str) -> None:
 
 
 def test_a_table_needs_a_column() -> None:
-    with pytest.raises(InputError, match="Name one with --column: a, b"):
+    with pytest.raises(InputError, match="Choose one with --column: a, b"):
         read_document(b"a,b\n1,2\n", "a.csv")
 
 

@@ -111,7 +111,7 @@ def test_entities_are_not_resolved(tmp_path: Path) -> None:
 
 
 def test_broken_xml_is_named() -> None:
-    assert refused(docx(body="<w:document><w:p>")).startswith("a.docx: word/document.xml:1: is broken XML")
+    assert refused(docx(body="<w:document><w:p>")).startswith("a.docx: word/document.xml:1: is not well-formed XML")
 
 
 def test_a_bomb_is_not_unpacked() -> None:
@@ -135,7 +135,7 @@ def test_a_member_that_lies_about_its_size_is_damaged() -> None:
 
 @pytest.mark.parametrize("cut", [10, 200, 1500])
 def test_half_a_file_is_refused(cut: int) -> None:
-    assert refused(docx()[:-cut]).startswith("a.docx: is no whole zip file")
+    assert refused(docx()[:-cut]).startswith("a.docx: is not a complete zip file")
 
 
 def test_flipped_bytes_never_crash() -> None:
@@ -158,5 +158,5 @@ def test_names_that_lead_elsewhere_stay_inside() -> None:
 
 
 def test_a_zip_file_of_another_kind() -> None:
-    assert "no Word document" in refused(packed({"a.txt": "x"}))
-    assert "no Word document" in refused(packed({"[Content_Types].xml": "<Types/>"}))
+    assert "not a Word document" in refused(packed({"a.txt": "x"}))
+    assert "not a Word document" in refused(packed({"[Content_Types].xml": "<Types/>"}))

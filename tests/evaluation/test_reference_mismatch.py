@@ -55,7 +55,7 @@ def test_references_in_no_order_or_of_another_text(other: object, count: int) ->
     refs = text(count)
     assert callable(other)
     wrong = other(refs)
-    finding = f"{OPENING}r fits the lines given no better than lines at random"
+    finding = f"{OPENING}r matches its lines no better than random lines"
     assert references_fit(worse(refs, 0.4), [wrong], ["r"]) == [finding]
     assert references_fit(worse(refs, 0.4), [refs, wrong], ["q", "r"]) == [finding]
 
@@ -85,7 +85,7 @@ def test_bad_outputs_raise_no_alarm(count: int, share: float) -> None:
 
 def test_references_that_are_the_output() -> None:
     lines = text(40)
-    finding = "r is the output itself in 98 % of the lines. Give translations by people as references"
+    finding = "r is the output itself in 98 % of the lines. Give human translations as references"
     assert same_text([*lines[:-1], "x"].__getitem__, [lines.__getitem__], 40, ["r"]) == [finding]
     assert same_text(worse(lines, 0.1).__getitem__, [lines.__getitem__], 40, ["r"]) == []
     assert same_text(lines.__getitem__, [lines.__getitem__], 19, ["r"]) == []

@@ -113,7 +113,7 @@ def test_several_runs() -> None:
     result = paired_bootstrap(a, b, hf.Bleu(), samples=100)
     assert len(result.runs_a) == 3 and len(result.runs_b) == 2
     assert result.score_a == pytest.approx(np.mean([hf.Bleu().score(run.sum(axis=0)) for run in a]))
-    with pytest.raises(hf.InputError, match="as many runs of both systems, not 3 and 2"):
+    with pytest.raises(hf.InputError, match="the same number of runs of both systems, not 3 and 2"):
         approximate_randomization(a, b, hf.Bleu())
     # identical replicates tell no more than one run
     one, three = (

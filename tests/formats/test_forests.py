@@ -375,7 +375,7 @@ def test_bad_forests(tmp_path: Path, text: str, message: str) -> None:
 def test_folders(tmp_path: Path) -> None:
     folder = tmp_path / "forests"
     folder.mkdir()
-    with pytest.raises(hf.InputError, match="no file is called after a sentence"):
+    with pytest.raises(hf.InputError, match="no file is named after a sentence"):
         read_forests(folder)
     (folder / "1.json").write_text(edges([]))
     with pytest.raises(hf.InputError, match=r"sentence 0 has no file, but there is 1\.json"):
@@ -427,9 +427,9 @@ def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
     forest = build([[{"words": [0]}]], dense_names=["f"])
     write_forests(pool_of(forest), tmp_path / "out", "moses")
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["0.gz"]
-    with pytest.raises(hf.InputError, match="out: is there already"):
+    with pytest.raises(hf.InputError, match="out: already exists"):
         write_forests(pool_of(forest), tmp_path / "out", "cdec")
-    with pytest.raises(hf.InputError, match="no format is called 'pickle'"):
+    with pytest.raises(hf.InputError, match="there is no format 'pickle'"):
         write_forests(pool_of(forest), tmp_path / "out", "pickle")
     assert read_forests(tmp_path / "out").text(0, 0) == WORDS[0]
 

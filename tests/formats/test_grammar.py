@@ -79,6 +79,6 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     for rule in [GrammarRule("X", ("|||",), ()), GrammarRule("X", ("a b",), ()), GrammarRule("X", ("[X,1]",), ("b",))]:
         with pytest.raises(hf.InputError, match="cannot be written"):
             write_grammar([rule], tmp_path / "g")
-    with pytest.raises(hf.InputError, match="no style is called 'moses'"):
+    with pytest.raises(hf.InputError, match="there is no style 'moses'"):
         write_grammar([], tmp_path / "g", "moses")
     assert list(tmp_path.iterdir()) == []

@@ -131,5 +131,5 @@ def test_forced_format(tmp_path: Path) -> None:
     path = write(tmp_path / "n", candidate())
     with pytest.raises(hf.InputError, match=r"n:1: expected 4 fields"):
         read_nbest(path, format="moses")
-    with pytest.raises(hf.InputError, match=r"no format is called 'xml'"):
+    with pytest.raises(hf.InputError, match=r"there is no format 'xml'"):
         read_nbest(path, format="xml")

@@ -164,9 +164,9 @@ def test_flat_files(tmp_path: Path) -> None:
         ("d", {"rank": 1.0}),
     ]
     for format, finding in (
-        ("flat", "is not known"),
+        ("flat", "is unknown"),
         ("flat:3", "4 candidates are not 3 per sentence"),
-        ("flat:x", "no number"),
+        ("flat:x", "not a number"),
     ):
         with pytest.raises(hf.InputError, match=finding):
             read_nbest(plain, format=format)
@@ -271,4 +271,4 @@ def test_commands_take_them(tmp_path: Path, capsys: Capture) -> None:
     assert " = 20.00" in capsys.readouterr().out
     assert [sentence.text(0) for sentence in iter_nbest(write(tmp_path / "flat", "a\nb\n"), "flat:1")] == ["a", "b"]
     assert main(["rerank", "--nbest", gen, "--weights", weights, "--format", "fairsek"]) == 2
-    assert "no format is called 'fairsek'" in capsys.readouterr().err
+    assert "there is no format 'fairsek'" in capsys.readouterr().err

@@ -85,7 +85,7 @@ def test_numbers_from_one_meet_numbers_from_zero(tmp_path: Path, capsys: Capture
     weights = {"LM0": 0.5, "TM0_0": 1.0, "TM0_1": 2.0}
     matched, note = matched_numbers("w", weights, ["LM0", "TM0_1", "TM0_2"])
     assert matched == {"LM0": 0.5, "TM0_1": 1.0, "TM0_2": 2.0}
-    assert note == "w: numbers begin at another one than those of the features: TM0_0 is TM0_1, and so on"
+    assert note == "w: numbers begin at a different value than those of the features: TM0_0 is TM0_1, and so on"
     assert matched_numbers("w", matched, ["TM0_0", "TM0_1"])[0] == weights
     assert matched_numbers("w", weights, ["TM0_0", "TM0_1", "TM0_2"]) == (weights, None)
     assert matched_numbers("w", weights, ["x_1", "TM0_5", "TM0_7"]) == (weights, None)

@@ -1,4 +1,4 @@
-"""What is there twice: outputs that were put one behind the other, judgements that contradict each other."""
+"""What occurs twice: outputs that were put one behind the other, judgements that contradict each other."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def test_folders_with_an_utterance_twice(tmp_path: Path) -> None:
     with pytest.raises(hf.InputError, match=r"b/1best_recog/text: 'u1' is in another folder as well"):
         formats.read_nbest(tmp_path / "espnet", format="espnet")
     write(tmp_path / "kaldi" / "text", "u-1 a\nu-2 b\nu-1 c\n")
-    with pytest.raises(hf.InputError, match=r"text:3: 'u-1' is there twice"):
+    with pytest.raises(hf.InputError, match=r"text:3: 'u-1' occurs twice"):
         formats.read_nbest(tmp_path / "kaldi", format="kaldi-nbest")
 
 
 def test_an_archive_of_lattices_with_an_utterance_twice(tmp_path: Path) -> None:
-    with pytest.raises(hf.InputError, match=r"lat: 'u-1' is there twice\. Give each sentence once"):
+    with pytest.raises(hf.InputError, match=r"lat: 'u-1' occurs twice\. Give each sentence once"):
         formats.read_forests(write(tmp_path / "lat", KALDI + KALDI), format="kaldi")
 
 
@@ -68,7 +68,7 @@ def test_references_with_a_duplicate_utterance(tmp_path: Path) -> None:
     write(tmp_path / "refs", "u-1 the house\nu-2 yes\n")
     formats.read_forests(write(tmp_path / "lat", KALDI), tmp_path / "refs", format="kaldi")
     write(tmp_path / "refs", "u-1 the house\nu-2 yes\nu-1 a home\n")
-    with pytest.raises(hf.InputError, match=r"refs: 'u-1' is there twice"):
+    with pytest.raises(hf.InputError, match=r"refs: 'u-1' occurs twice"):
         formats.read_forests(write(tmp_path / "lat", KALDI), tmp_path / "refs", format="kaldi")
 
 
@@ -83,7 +83,7 @@ def test_judgements_that_contradict_each_other(tmp_path: Path) -> None:
 
 
 def test_a_feature_twice_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(hf.InputError, match=r"a\.letor:1: feature 1 is there twice"):
+    with pytest.raises(hf.InputError, match=r"a\.letor:1: feature 1 occurs twice"):
         read_letor(str(write(tmp_path / "a.letor", "1 qid:1 1:0.5 1:0.7\n")))
 
 

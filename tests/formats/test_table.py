@@ -246,7 +246,7 @@ def test_a_missing_outcome_is_an_error() -> None:
         ("g,a,a\n1,2,3\n", {}, "t.csv: two columns are called 'a'. Rename one"),
         ("g,a\n", {}, "t.csv: there are no rows"),
         ("", {}, "t.csv: the file is empty"),
-        ("g,t\n1,x\n", {}, "t.csv: no column of numbers is left for features. Name them: features"),
+        ("g,t\n1,x\n", {}, "t.csv: no column of numbers is left. Choose columns with features"),
         ('g,a\n1,"2\n1,3\n', {}, "t.csv:2: not CSV (unexpected end of data)"),
         ("g,a\n1,2\n\n1,x\n", {"features": "a"}, "t.csv:4: a is 'x'"),
         ('g,t,a\n1,"x\ny",2\n1,z,w\n', {"features": "a"}, "t.csv:4: a is 'w'"),

@@ -40,7 +40,7 @@ def test_runs_become_columns(tmp_path: Path) -> None:
     [
         ({"a": "q1 Q0 d1 1 3.0\n"}, "a.run:1: has 5 words"),
         ({"a": "q1 Q0 d1 1 x A\n"}, "a.run:1: score 'x'"),
-        ({"a": RUN_A + "q1 Q0 d1 3 0 A\n"}, "a.run:5: document d1 is there twice"),
+        ({"a": RUN_A + "q1 Q0 d1 3 0 A\n"}, "a.run:5: document d1 occurs twice"),
         ({"b": ""}, "b.run: the run is empty"),
         ({"qrels": "q1 0 d1 nan\n"}, "qrels.txt:1: grade 'nan'"),
         ({"qrels": "q1 d1 1\n"}, "qrels.txt:1: has 3 words"),

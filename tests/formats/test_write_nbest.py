@@ -68,7 +68,7 @@ def test_jsonl_keeps_everything(tmp_path: Path) -> None:
     assert (again.ids, again.source(0), again.references(0)) == (["a"], 'x "y"', ["r 1", "r2"])
     assert again.number_names == ["m", "n"]
     np.testing.assert_array_equal(again[0].numbers, pool[0].numbers)
-    with pytest.raises(hf.InputError, match="no place for metric columns"):
+    with pytest.raises(hf.InputError, match="cannot store metric columns"):
         write_nbest(pool, tmp_path / "out.moses")
     assert not (tmp_path / "out.moses").exists()
 

@@ -69,7 +69,7 @@ def test_unmatched_sentences_are_learnt_as_one(corrections: Corrections, model: 
 def test_undo_takes_back(corrections: Corrections) -> None:
     corrections.learn(SOURCE, TARGET)
     second = corrections.learn(SOURCE, "The red gizmo stands here.")
-    assert "takes the place of 1" in str(second)
+    assert "replaces 1" in str(second)
     found = corrections.view().exact(SOURCE)
     assert found is not None and found.correction.startswith("The")
     assert corrections.undo(second.id) == ["2"]
@@ -85,7 +85,7 @@ def test_undo_since_a_time(corrections: Corrections) -> None:
     corrections.learn(SOURCE, TARGET)
     assert corrections.undo_since("2999-01-01") == []
     assert corrections.undo_since("2020-01-01T00:00:00+02:00") == ["1"]
-    with pytest.raises(InputError, match="is no time"):
+    with pytest.raises(InputError, match="is not a time"):
         corrections.undo_since("yesterday")
 
 

@@ -104,7 +104,7 @@ def test_another_process_is_refused_as_long_as_one_journal_writes(tmp_path: Path
     assert [add(each) for each in (first, second, forgotten, first)] == [1, 2, 3, 4]
     first.close()
     del forgotten
-    assert "another process writes to this journal" in elsewhere(tmp_path)
+    assert "another process is writing to this journal" in elsewhere(tmp_path)
     second.close()
     assert elsewhere(tmp_path) == "5\n"
     assert [each.number for each in second.read()] == [3, 4, 5]
@@ -197,5 +197,5 @@ def test_a_journal_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "-x", "a b", "x" * 101])
 def test_names_of_layers(name: str) -> None:
     assert check_layer("alice-2.x_y") == "alice-2.x_y"
-    with pytest.raises(InputError, match="is no name of a layer"):
+    with pytest.raises(InputError, match="is not a layer name"):
         check_layer(name)

@@ -109,7 +109,7 @@ def test_a_full_disk_during_a_rollback_loses_no_correction(
 
     monkeypatch.setattr(Journal, "_write", fails)
     learnt = corrections.learn(*OTHER[0])
-    assert learnt.status == "learnt" and "could not be taken back" in str(learnt)
+    assert learnt.status == "learnt" and "could not be undone" in str(learnt)
     assert corrections.learn(*OTHER[2]).id == "2"
     assert len(Corrections(model, tmp_path / "c", "de", "en")) == 2
 

@@ -183,7 +183,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:the gain may be chance")
+@pytest.mark.filterwarnings("ignore:the gain may be due to chance")
 @pytest.mark.parametrize("metric", ["mrr", "ndcg@10", "recall@1", hf.Map("grade")])
 def test_the_outcome_is_the_column_of_a_metric_that_needs_one(metric: Any) -> None:
     how: dict[str, Any] = {"group": "query", "outcome": "grade"}

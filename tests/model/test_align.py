@@ -83,5 +83,5 @@ def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_worker_that_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "thot.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    with pytest.raises(InputError, match=r"word alignment failed: it was killed by signal 9\. Is the memory enough\?"):
+    with pytest.raises(InputError, match=r"alignment failed: it was killed by signal 9\. Is there enough memory\?"):
         aligned("fastalign")

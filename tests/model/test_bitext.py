@@ -53,7 +53,7 @@ def test_different_lengths(tmp_path: Path) -> None:
         read_bitext([f], [e], PLAIN, PLAIN)
     with pytest.raises(InputError, match=r"file2: has 1 lines, .*file0 has 2"):
         read_bitext([f], [f], PLAIN, PLAIN, align=[a])
-    with pytest.raises(InputError, match="2 source, 1 target files were named"):
+    with pytest.raises(InputError, match="2 source, 1 target files were given"):
         read_bitext([f, f], [e], PLAIN, PLAIN)
 
 

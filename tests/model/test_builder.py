@@ -143,11 +143,11 @@ def test_punctuation_and_case(tmp_path: Path) -> None:
 
 def test_out_must_be_free(corpus: Path, model_path: Path, tmp_path: Path) -> None:
     f, e = corpus / "f", corpus / "e"
-    with pytest.raises(InputError, match=r"model: exists already\. Take another --out, or add --overwrite"):
+    with pytest.raises(InputError, match=r"model: already exists\. Choose another --out, or add --overwrite"):
         build(f, e, model_path, NONE)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "precious").write_text("data")
-    with pytest.raises(InputError, match="other: exists and is no model"):
+    with pytest.raises(InputError, match="other: exists and is not a model"):
         build(f, e, tmp_path / "other", NONE, overwrite=True)
     shutil.copytree(model_path, tmp_path / "old")
     short = write(tmp_path / "short", ["a b"] * 4)
@@ -198,7 +198,7 @@ def test_a_side_without_blanks_is_built_of_characters(tmp_path: Path) -> None:
     model = Model.open(report.model)
     assert (model.source_text.tokenizer, model.target_text.tokenizer) == ("characters", "unicode")
     assert model.info["options"]["tokenizer"] == "characters,unicode"
-    assert any(isinstance(event, Note) and "source: no blanks separate its words" in event.text for event in told)
+    assert any(isinstance(event, Note) and "source: no spaces separate its words" in event.text for event in told)
     assert report.counts["source_vocabulary"] < 17
     (line,) = Hiero(model).translate(["他们看见公园。"])
     assert line == "They see parks." or line.lower() == "they see parks."

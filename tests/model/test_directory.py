@@ -37,7 +37,7 @@ def test_a_model_that_travels_is_opened_where_it_arrives(model: Model, model_pat
     write_model(
         tmp_path / "copy", model.info | {"counts": {}}, model.grammar, model.language_models, [], overwrite=True
     )
-    with pytest.raises(InputError, match="another model lies here"):
+    with pytest.raises(InputError, match="the model here is not the one"):
         pickle.loads(sent)
 
 
@@ -72,7 +72,7 @@ def test_damage_is_found_and_named(model_path: Path, tmp_path: Path, name: str) 
 def test_what_is_no_model(model_path: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere: no such model directory"):
         Model.open(tmp_path / "nowhere")
-    with pytest.raises(InputError, match=r"has no model\.json, so it is no model"):
+    with pytest.raises(InputError, match=r"is not a model: it has no model\.json"):
         Model.open(tmp_path)
     (tmp_path / "model.json").write_text("{}")
     with pytest.raises(InputError, match=r"model\.json: does not describe a model"):

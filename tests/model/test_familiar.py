@@ -47,7 +47,7 @@ def test_text_of_the_target_language(model: Model) -> None:
 def test_text_of_another_language(model: Model) -> None:
     message = input_warning(model, [" ".join(word + "xx" for word in WORDS[:40])])
     assert message is not None and message.startswith(
-        "the model has rules for 0 % of the words of the input. Is the input of"
+        "the model has rules for 0 % of the words of the input. Is the input in the right"
     )
 
 

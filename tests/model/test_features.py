@@ -236,5 +236,5 @@ def test_a_model_with_features_of_places(corpus: Path, model: Model, tmp_path: P
     assert decoder.templates == ("distance",)
     lines = (corpus / "test.f").read_text().splitlines()[:20]
     assert any("distance(keep,1)" in best.features for best in decoder.decode(lines).viterbi(decoder.weights))
-    with pytest.raises(InputError, match="no template is called 'context'"):
+    with pytest.raises(InputError, match="there is no template 'context'"):
         Hiero(model, templates=("context",))

@@ -137,7 +137,7 @@ def test_names_that_match_nothing_are_told(tmp_path: Path) -> None:
     message = [event.text for event in heard if isinstance(event, Warned)]
     assert len(message) == 2 and "Stranger" in message[0] and "Lex" in message[0] and "More" in message[1]
     (tmp_path / "grammar").write_text("[X] ||| la ||| the ||| Other=1\n")
-    with pytest.raises(InputError, match="no weight is for a feature of the grammar"):
+    with pytest.raises(InputError, match="no weight matches a feature of the grammar"):
         import_model(**files, format="cdec", out=tmp_path / "other")
 
 
@@ -233,7 +233,7 @@ def test_a_joshua_config_names_the_files(
     [
         ("tm = hiero -owner pt", ":9: the grammar has no owner or no file"),
         ("tm = packed -owner pt -path packed", ":9: .*packed is a packed grammar of Joshua. Give the text"),
-        ("tm = hiero -owner pt -maxspan x -path grammar", ":9: -maxspan 'x' is no number of words"),
+        ("tm = hiero -owner pt -maxspan x -path grammar", ":9: -maxspan 'x' is not a number of words"),
         ("tm = hiero -owner custom -path grammar", ":9: a grammar of custom"),
         ("feature-function = LanguageModel -lm_order 5", ":9: the language model has no file"),
         ("feature-function = LanguageModel -lm_file a -lm_class", ":9: a language model of word classes"),
@@ -256,6 +256,6 @@ def test_without_a_joshua_config(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["import", str(tmp_path / "joshua.config"), "--format", "joshua", *out]) == 2
     assert 'joshua.config: no line such as "tm_pt_0 0.5". Is this a joshua.config?' in capsys.readouterr().err
     assert main(["import", str(tmp_path / "joshua.config"), "--format", "moses", *out]) == 2
-    assert "a joshua.config goes with --format joshua only" in capsys.readouterr().err
+    assert "a joshua.config needs --format joshua" in capsys.readouterr().err
     assert main(["import", "--format", "joshua", *out]) == 2
     assert "Give the joshua.config, or --grammar, --lm and --weights." in capsys.readouterr().err

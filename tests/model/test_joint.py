@@ -150,11 +150,11 @@ def test_a_file_gives_back_what_was_saved_and_damage_is_named(tmp_path: Path) ->
     again.save(path)
     assert path.read_bytes() == whole
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"joint\.npz: is no joint model, or damaged .*build it again"):
+    with pytest.raises(InputError, match=r"joint\.npz: is not a joint model, or is damaged .*build it again"):
         JointModel.open(path)
     for change, why in (
         ({"output_bias": np.zeros(3, np.float32)}, "the sizes of its arrays do not fit"),
-        ({"output": np.zeros(3, np.float32)}, "is no joint model, or damaged"),
+        ({"output": np.zeros(3, np.float32)}, "is not a joint model, or is damaged"),
         ({"hidden_bias": np.full(10, np.nan, np.float32)}, "some of its numbers are none"),
     ):
         JointModel(model.source_words, model.target_words, {**model.arrays, **change}).save(path)

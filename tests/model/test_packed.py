@@ -89,7 +89,7 @@ def test_a_cut_file_is_noticed(packed: Path, tmp_path: Path) -> None:
     data = packed.read_bytes()
     for length in (0, 1, 100, len(data) // 2, len(data) - 1):
         (tmp_path / "cut.hft").write_bytes(data[:length])
-        with pytest.raises(InputError, match=r"cut\.hft: .*no packed translator"):
+        with pytest.raises(InputError, match=r"cut\.hft: .*not a packed translator"):
             unpacked(tmp_path / "cut.hft")
 
 
@@ -120,7 +120,7 @@ def test_no_name_leaves_the_folder(packed: Path, tmp_path: Path, cache: Path, na
     def change(members: dict[str, bytes], head: dict[str, Any]) -> None:
         members[f"{name}.xz"], head["files"][name] = entry(b"evil")
 
-    with pytest.raises(InputError, match=r"which is no name of a model's file|does not have the files"):
+    with pytest.raises(InputError, match=r"which does not belong to a model|does not have the files"):
         unpacked(rewritten(packed, tmp_path / "evil.hft", change))
     assert not cache.exists() and not (tmp_path / "evil.txt").exists()
 
@@ -132,7 +132,7 @@ def test_a_bomb_is_refused(packed: Path, tmp_path: Path, cache: Path) -> None:
     def lying(members: dict[str, bytes], head: dict[str, Any]) -> None:
         members["bomb.txt.xz"], head["files"]["bomb.txt"] = entry(bytes(1 << 26), bytes=1000)
 
-    with pytest.raises(InputError, match="No translator is like that"):
+    with pytest.raises(InputError, match="This is not a genuine translator"):
         unpacked(rewritten(packed, tmp_path / "bomb.hft", honest))
     with pytest.raises(InputError, match=r"bomb\.txt is not what its manifest says"):
         unpacked(rewritten(packed, tmp_path / "bomb.hft", lying))
@@ -168,11 +168,11 @@ def test_members_and_manifest_agree(packed: Path, tmp_path: Path) -> None:
 
 def test_what_is_no_packed_file(tmp_path: Path, task: Path) -> None:
     (tmp_path / "text").write_text("no archive")
-    with pytest.raises(InputError, match="text: is no packed translator"):
+    with pytest.raises(InputError, match="text: is not a packed translator"):
         Model.open(tmp_path / "text")
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass
-    with pytest.raises(InputError, match=r"has? no manifest|is no packed translator"):
+    with pytest.raises(InputError, match=r"has? no manifest|is not a packed translator"):
         Model.open(tmp_path / "empty.zip")
     with pytest.raises(InputError, match="is a directory"):
         pack(task / "model", tmp_path)

@@ -61,7 +61,7 @@ def test_a_smaller_model_is_a_model(task: Path, tmp_path: Path) -> None:
     lines = (task / "dev.source").read_text().splitlines()
     same = sum(a == b for a, b in zip(Hiero(before).translate(lines), Hiero(after).translate(lines), strict=True))
     assert same >= math.floor(0.5 * len(lines))
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         shrink(source, tmp_path / "small")
 
 

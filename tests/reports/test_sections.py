@@ -102,7 +102,7 @@ def test_a_fit_without_epochs_is_a_level_and_not_a_dot(runs: Path) -> None:
 
 
 def test_a_warning_has_no_test_of_its_own(run: RunData) -> None:
-    text = "the gain may be chance: +0.30 bleu (p = 0.31). Take more sentences [gain-in-noise]"
+    text = "the gain may be due to chance: +0.30 bleu (p = 0.31). Use more sentences [gain-in-noise]"
     run.record = replace(run.record, warnings=[text])
     shown = sections.warnings([run]).content
-    assert "+0.30 bleu. Take more" in shown and "0.31" not in shown
+    assert "+0.30 bleu. Use more" in shown and "0.31" not in shown

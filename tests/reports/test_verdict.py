@@ -109,7 +109,7 @@ def test_a_loss_is_called_a_loss(runs: Path) -> None:
     view.scored["holdout"] = replace(view.scored["holdout"], p=0.01)
     assert "worsens" in verdict(ranking)
     (keep, *rest) = next_steps(ranking)
-    assert keep.startswith("Keep the weights that you had") and not any("rerank" in step for step in rest)
+    assert keep.startswith("Keep your old weights") and not any("rerank" in step for step in rest)
 
 
 def test_a_gain_that_may_be_chance_is_not_counted_on(runs: Path) -> None:
@@ -127,7 +127,7 @@ def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -
     view.run.record = replace(view.run.record, final=final)
     again = judged(ranking.group, 1)
     assert again is not None and again.part == "dev" and not again.unseen
-    assert "nothing is known of others" in verdict(again)
+    assert "they say nothing about others" in verdict(again)
     assert any("--holdout" in step for step in next_steps(again))
 
 
@@ -180,7 +180,7 @@ def test_names_are_text(runs: Path) -> None:
 
 @pytest.mark.parametrize(("n", "ci", "delta", "says"), [(100, (-1, 1), 1.0, "200"), (90, (0, 1), 0.1, "4,500")])
 def test_how_many_sentences_are_enough(n: int, ci: tuple[float, float], delta: float, says: str) -> None:
-    assert f"about {says} sentences (here are {n})" in _enough(n, ci, delta)
+    assert f"about {says} sentences (there are {n} now)" in _enough(n, ci, delta)
     assert "many more" in _enough(n, ci, 0.0)
 
 
@@ -192,4 +192,4 @@ def test_a_run_that_goes_on_says_how_far_it_is(runs: Path, tmp_path: Path) -> No
     (text,) = running([run])
     assert "was stopped: epoch 5" in text and "--resume" in text
     run.stopped = False
-    assert "is at work" in running([run])[0] and "--resume" not in running([run])[0]
+    assert "is running" in running([run])[0] and "--resume" not in running([run])[0]

@@ -56,7 +56,7 @@ def test_overwrite_removes_the_run_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_foreign_directory_is_rejected(tmp_path: Path, overwrite: bool) -> None:
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(InputError, match=r"holds files but no run"):
+    with pytest.raises(InputError, match=r"has files but no run"):
         Run.open(tmp_path, overwrite=overwrite)
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(InputError, match="not a run of this version"):
@@ -93,20 +93,20 @@ def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
 
 def test_resume_needs_the_same_settings(tmp_path: Path) -> None:
     Run.open(tmp_path, settings={"seed": 1, "trainer": "mert"}).close()
-    with pytest.raises(InputError, match=r'begun with another trainer \("mert", now "pro"\)'):
+    with pytest.raises(InputError, match=r'started with another trainer \("mert", now "pro"\)'):
         Run.open(tmp_path, settings={"seed": 1, "trainer": "pro"}, resume=True)
 
 
 def test_a_setting_within_another_is_named(tmp_path: Path) -> None:
     Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {"C": 0.1}}}).close()
-    with pytest.raises(InputError, match=r"begun with another trainer options C \(0.1, now 0.2\)"):
+    with pytest.raises(InputError, match=r"started with another trainer options C \(0.1, now 0.2\)"):
         Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {"C": 0.2}}}, resume=True)
-    with pytest.raises(InputError, match=r"begun with another trainer options \(.*, now \{\}\)"):
+    with pytest.raises(InputError, match=r"started with another trainer options \(.*, now \{\}\)"):
         Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {}}}, resume=True)
 
 
 def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
-    with Run.open(tmp_path), pytest.raises(InputError, match="another process is at work"):
+    with Run.open(tmp_path), pytest.raises(InputError, match="another process is using it"):
         Run.open(tmp_path, resume=True)
 
 

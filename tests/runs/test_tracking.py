@@ -69,7 +69,7 @@ def test_a_tracker_receives_the_events_of_the_run(pool: hf.Pool, tmp_path: Path)
 
 def test_a_tracker_that_fails_does_not_end_the_run(pool: hf.Pool, tmp_path: Path) -> None:
     broken = Broken()
-    with pytest.warns(UserWarning, match="track broken: ConnectionError: no server. The run goes on without it"):
+    with pytest.warns(UserWarning, match="track broken: ConnectionError: no server. The run continues without it"):
         tuned = tune(pool, tmp_path / "run", [broken])
     assert tuned.score > 0 and [what for what, _ in broken.told] == ["begin"]
     assert any("no server" in text for text in hf.read_run(tmp_path / "run").warnings)

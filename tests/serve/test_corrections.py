@@ -95,7 +95,7 @@ def test_a_full_disk_is_no_mistake_of_the_client(
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "_write", full)
         answer = app.post("/v1/corrections", json=SENT)
-    assert answer.status_code == 507 and answer.json() == {"error": "the server has no room to keep it"}
+    assert answer.status_code == 507 and answer.json() == {"error": "the server has no space to store it"}
     assert app.log[-1]["error"].endswith(": No space left on device") and "dingsda" not in str(app.log)
     assert app.post("/v1/corrections", json=SENT).status_code == 201
 

@@ -94,7 +94,7 @@ def test_the_log_with_text(start: Callable[..., App]) -> None:
 def test_a_defect_is_logged_with_its_place_and_told_without(start: Callable[..., App]) -> None:
     app = start(log=False)
     answer = app.post("/translate", json={**SENT, "q": "kaputt"})
-    assert answer.status_code == 500 and answer.json() == {"error": "an error of the server; its log says where"}
+    assert answer.status_code == 500 and answer.json() == {"error": "internal server error; see the log of the server"}
     assert app.log[0]["error"].startswith("ValueError at fake.py:") and "defect" not in json.dumps(app.log)
     assert app.post("/translate", json=SENT).status_code == 200 and len(app.log) == 1
 

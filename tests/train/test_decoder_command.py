@@ -55,7 +55,7 @@ LIST = "0 ||| a ||| f= 1 ||| 0\n1 ||| b ||| f= 1 ||| 0\n2 ||| c ||| f= 1 ||| 0\n
         ("kill -9 $$", r"killed by signal 9"),
         ("no-such-decoder", r"exit code 127\. .*not found"),
         ("true", r"nbest: the file is empty"),
-        ("true {nbest}", r"wrote no file \{nbest\}"),
+        ("true {nbest}", r"did not write the file \{nbest\}"),
         ("head -n 1 LIST", r"no candidates for 2 of the 3 sentences: 1, 2\."),
         ("sed 2d LIST", r"no candidates for 1 of the 3 sentences: 1\."),
         ("sed 's/^2/7/' LIST", r"no candidates for 1 of the 3 sentences: 2\."),

@@ -69,7 +69,7 @@ def test_a_default_that_changed_does_not_slip_past_resume(task: Path, tmp_path: 
         config(task, tmp_path).run(Session(interrupt))
     assert read_run(tmp_path).status == "running"
     other = {"epochs": 1, "eta": 0.02}  # as if it were the default of another version
-    with pytest.raises(InputError, match=r"begun with another trainer options eta \(0.01, now 0.02\)"):
+    with pytest.raises(InputError, match=r"started with another trainer options eta \(0.01, now 0.02\)"):
         config(task, tmp_path, set=other, resume=True).run(Session())
     assert (
         config(task, tmp_path, resume=True).run(Session()).final
@@ -86,7 +86,7 @@ def test_every_limit_of_the_decoder_decides_a_run(task: Path, tmp_path: Path, na
     record["settings"][name] += 1
     record["status"] = "running"  # a run of another version, with another default
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=f"begun with another {name} "):
+    with pytest.raises(InputError, match=f"started with another {name} "):
         config(task, tmp_path / "run", resume=True).run(Session())
 
 
@@ -153,7 +153,7 @@ def test_trainers_with_their_options(task: Path, tmp_path: Path) -> None:
     [
         ({"dev_refs": ()}, "--dev-source and --dev-refs go together"),
         ({"test_source": "t"}, "--test-source and --test-refs go together"),
-        ({"simulate_learners": 2, "cluster": "auto"}, "--simulate-learners goes with neither"),
+        ({"simulate_learners": 2, "cluster": "auto"}, "--simulate-learners cannot be combined"),
         ({"cluster": "auto", "parallel": "none"}, "--cluster needs --parallel"),
     ],
 )

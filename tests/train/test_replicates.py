@@ -156,10 +156,10 @@ def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
     [
         ({"forests": "f"}, "give one of --nbest, --forests, --table, --decoder-command"),
         ({"nbest": []}, "give one of --nbest, --forests, --table, --decoder-command"),
-        ({"retune_every": 0}, "--retune-every goes with --params only"),
-        ({"dev_refs": ["r"]}, "--dev-refs goes with --dev-nbest only"),
-        ({"nbest": (), "decoder_command": "d", "dev_nbest": ["n"]}, "--dev-nbest goes with --nbest and --forests only"),
-        ({"nbest": (), "decoder_command": "d", "retune_every": 0}, "--retune-every goes with --params only"),
+        ({"retune_every": 0}, "--retune-every works only with --params"),
+        ({"dev_refs": ["r"]}, "--dev-refs works only with --dev-nbest"),
+        ({"nbest": (), "decoder_command": "d", "dev_nbest": ["n"]}, "--dev-nbest works only with --nbest or --forests"),
+        ({"nbest": (), "decoder_command": "d", "retune_every": 0}, "--retune-every works only with --params"),
     ],
 )
 def test_options_that_do_not_go_together(data: Path, tmp_path: Path, more: dict[str, Any], message: str) -> None:

@@ -132,14 +132,14 @@ def test_stops_when_a_decoding_brings_nothing_new(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("0 ||| a b c d x ||| f= 1 ||| 0\n0 ||| a b c d e ||| f= 2 ||| 0\n")
     decoder = DecoderCommand(f"cat {tmp_path}/list # {{weights}}", (tmp_path / "ref",))
     outcome = loop(decoder, iterations=9).run({"f": -0.1}, Session(folder=tmp_path / "run"))
-    assert outcome.stopped == "nothing new in the last decoding"
+    assert outcome.stopped == "the last decoding found nothing new"
     assert [decoding.new for decoding in outcome.decoded] == [2, 0]
     assert outcome.best.number == 1  # this decoder does not listen
 
 
 def test_stops_when_the_weights_hardly_move(data: Any, tmp_path: Path) -> None:
     outcome = loop(toy(data), tolerance=1e9).run(INITIAL, Session(folder=tmp_path))
-    assert outcome.stopped == "the weights hardly move any more" and len(outcome.decoded) == 1
+    assert outcome.stopped == "the weights hardly change any more" and len(outcome.decoded) == 1
 
 
 def test_weights_of_features_that_no_candidate_has_are_kept(data: Any, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_model_without_a_card(folder: Path, tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"name": ""}, "has no name"),
-        ({"source": "German"}, "'German' is no code of a language"),
+        ({"source": "German"}, "'German' is not a language code"),
         ({"made_from": "a file"}, "made_from is not what it should be"),
         ({"recipe": {"mbr": "meteor"}}, "mbr is 'meteor'"),
         ({"recipe": {"scale": -1.0}}, "scale is -1.0"),
@@ -73,13 +73,13 @@ def test_wrong_cards(folder: Path, change: dict[str, Any], message: str) -> None
 def test_damaged_cards(folder: Path, tmp_path: Path) -> None:
     for text, message in [
         ("{", "is not JSON"),
-        ("[]", "is no card"),
+        ("[]", "is not the card"),
         ('{"format": "hopefear translator"}', "of version"),
     ]:
         (folder / "card.json").write_text(text)
         with pytest.raises(InputError, match=message):
             read_card(folder)
-    with pytest.raises(InputError, match="is no translator"):
+    with pytest.raises(InputError, match="is not a translator"):
         read_card(tmp_path / "nothing")
     with pytest.raises(InputError, match="gets no card"):
         write_card(tmp_path, CARD)

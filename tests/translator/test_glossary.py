@@ -29,8 +29,8 @@ def test_a_glossary_is_read(tmp_path: Path) -> None:
         ("Tor goal", "has no source and target"),
         ("Tor\t", "has no source and target"),
         ("\tgoal", "has no source and target"),
-        ("Tor\tgoal\tmust", "'must' is no kind of term"),
-        ("Tor\tgoal\tforced\tlower", "'lower' in the column of case"),
+        ("Tor\tgoal\tmust", "'must' is not a kind of term"),
+        ("Tor\tgoal\tforced\tlower", "'lower' in the column case"),
         ("a\tb\tforced\t\tnote\tmore", "has 6 columns"),
     ],
 )

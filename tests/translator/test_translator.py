@@ -82,7 +82,7 @@ def test_names_and_numbers_of_the_users_own(folder: Path) -> None:
     own = Translator(folder, protect=[r"Haus-\w+"], keep=["Altes Tor"])
     assert own("Ein rotes Haus-Boot steht hier.") == "A red Haus-Boot stands here."
     assert own("Ein Altes Tor steht hier.") == "A Altes Tor stands here."
-    with pytest.raises(InputError, match="no regular expression"):
+    with pytest.raises(InputError, match="not a regular expression"):
         Translator(folder, protect=["("])
 
 

@@ -111,7 +111,7 @@ def test_only_what_is_ours_is_removed(tmp_path: Path) -> None:
 def test_a_foreign_file_blocks_the_output(tmp_path: Path) -> None:
     path = old_folder(tmp_path / "m")
     (path / "more").write_text("mine")
-    with pytest.raises(InputError, match=r"m: holds more, which is not ours\. Move it, or take another --out"):
+    with pytest.raises(InputError, match=r"m: holds more, not made by hopefear\. Move it, or choose another --out"):
         replace(path)
     assert (path / "more").read_text() == "mine" and (path / "model").read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["m"]

@@ -197,7 +197,7 @@ def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, mo
 
     monkeypatch.setattr(translation, "partial", lie)
     config = Translate(model=str(path / "model"), cluster=nodes.address)
-    with pytest.raises(InputError, match="is another model than where the work began"):
+    with pytest.raises(InputError, match="is not the model that the work began with"):
         list(translate(config, path / "source"))
 
 

@@ -163,7 +163,7 @@ def test_output_is_packed_by_its_suffix_and_always_the_same(tmp_path: Path, name
 def test_missing_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing: no such file or folder. Check the path$"):
         open_bytes(tmp_path / "missing")
-    with pytest.raises(InputError, match=r": is a folder. Name a file in it$"):
+    with pytest.raises(InputError, match=r": is a folder. Give a file in it$"):
         open_text(tmp_path)
     with pytest.raises(InputError, match=r"is not a path"):
         open_text("a\0b")
@@ -183,7 +183,7 @@ def test_open_text(tmp_path: Path) -> None:
 
 
 def test_references_are_at_least_one_file() -> None:
-    with pytest.raises(InputError, match=r"references: no file was named"):
+    with pytest.raises(InputError, match=r"references: no file was given"):
         read_references([])
 
 

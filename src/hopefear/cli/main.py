@@ -190,9 +190,9 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         if isinstance(error, IsADirectoryError):
             return 2, f"{name}: is a directory. A file is needed here."
         if isinstance(error, FileExistsError):
-            return 2, f"{name}: exists already. Take another name."
+            return 2, f"{name}: already exists. Choose another name."
         if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
-            return 2, f"{name}: {(error.strerror or str(error)).lower()}. Take another name."
+            return 2, f"{name}: {(error.strerror or str(error)).lower()}. Choose another name."
         if isinstance(error, NotADirectoryError):
             return 2, f"{name}: not a directory. Check the path."
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:
@@ -201,14 +201,14 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
     if isinstance(error, OSError):
         why = (error.strerror or str(error)).lower()
         return 1, f"the system could not read or write: {why}. Check disk and memory."
-    return 1, f"{type(error).__name__}: {error} (this is a defect; HOPEFEAR_DEBUG=1 shows where it happened)"
+    return 1, f"{type(error).__name__}: {error} (this is a bug; HOPEFEAR_DEBUG=1 prints the traceback)"
 
 
 def _resumed(command: str) -> str:
     """The advice to resume, for commands that can."""
     name = command.removeprefix("hopefear").strip()
     can = commands.exists(name) and hasattr(commands.find(name), "resume")
-    return " A run that had begun goes on with --resume." if can else ""
+    return " --resume continues an interrupted run." if can else ""
 
 
 def _usage(error: click.UsageError) -> str:

@@ -113,7 +113,7 @@ class Command(Generic[R_co]):
             known = {other: option for other in needs[name] if (option := by_name.get(other)) is not None}
             if needs[name] and not any(self.given(other) for other in known):
                 others = [flag_of(other) for other, option in known.items() if not about(option).python]
-                raise OptionError(f"{flag_of(name)} goes with {listed(others)} only.")
+                raise OptionError(f"{flag_of(name)} works only with {listed(others, 'or')}.")
 
     def given(self, name: str) -> bool:
         """Whether an option has another value than its default."""
@@ -169,7 +169,7 @@ class Command(Generic[R_co]):
 class RunCommand(Command[R_co]):
     """A command that leaves a run directory."""
 
-    out: str = arg("The run directory to make.", metavar="RUN")
+    out: str = arg("The run directory to create.", metavar="RUN")
     resume: bool = arg("Continue an interrupted run.", default=False)
     overwrite: bool = arg("Replace an existing run.", default=False)
     track: Sequence[Any] = arg(
@@ -184,7 +184,7 @@ class RunCommand(Command[R_co]):
 
         Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
         if self.resume and not (Path(self.out) / "run.json").exists():
-            session.warn(f"--resume: there is no run in {self.out}, so a new one begins")
+            session.warn(f"--resume: there is no run in {self.out}, so a new one starts")
 
     def open_run(self, kind: str, settings: Mapping[str, Any], session: Session) -> Run:
         from hopefear.runs.directory import Run

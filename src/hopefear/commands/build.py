@@ -37,9 +37,9 @@ class Build(Command["BuildReport"]):
         "Hierarchical rules, or phrase pairs with orientations.", default=BuildOptions.kind, choices=("hiero", "blocks")
     )
     tokenizer: str = arg(
-        "unicode, european, characters (each letter of a script without blanks is a word), sub-words (rare words in "
+        "unicode, european, characters (each letter of a script without spaces is a word), sub-words (rare words in "
         "parts, for languages with many endings), none (the text is already "
-        "tokenised), or two for source and target: characters,unicode. auto: characters for a side without blanks "
+        "tokenised), or two for source and target: characters,unicode. auto: characters for a side without spaces "
         "between its words, unicode otherwise.",
         default=BuildOptions.tokenizer,
         metavar="NAME",
@@ -61,7 +61,7 @@ class Build(Command["BuildReport"]):
         "Your own word alignments, 0-0 1-2 ..., one file per source file.", default=(), file=True
     )
     aligner: str = arg(
-        "fastalign, eflomal (five times as long), or the rules of both: fastalign+eflomal.",
+        "fastalign, eflomal (takes five times as long), or the rules of both: fastalign+eflomal.",
         default=BuildOptions.aligner,
         metavar="NAME[+NAME]",
     )
@@ -96,7 +96,7 @@ class Build(Command["BuildReport"]):
     )
     loose: bool = arg("Phrases may begin and end with unaligned words.", default=False)
     lex_frequency: int = arg(
-        "Least occurrences of a word with its own lex features; 0: 1 in 16,000.",
+        "Minimum count of a word with its own lex features; 0: 1 in 16,000.",
         default=BuildOptions.lex_frequency,
         least=0,
     )
@@ -116,11 +116,11 @@ class Build(Command["BuildReport"]):
 
     def check(self) -> None:
         if bool(self.corpus) == bool(self.source or self.target):
-            raise OptionError("name a corpus with --from and --to, or give --source and --target.")
+            raise OptionError("give a corpus with --from and --to, or --source and --target.")
         if self.corpus and not (self.from_ and self.to):
             raise OptionError("a corpus needs --from and --to, the languages to translate between.")
         if self.corpus and (self.align or self.domains):
-            raise OptionError("--align and --domains go with --source and --target: a corpus has its own domains.")
+            raise OptionError("--align and --domains need --source and --target: a corpus has its own domains.")
 
     def run(self, session: Session) -> BuildReport:
         from pathlib import Path

@@ -25,8 +25,8 @@ class Combine(Command[list[str]]):
     floors: Any = arg("A model for missing scores, saved by --save-floors.", default=None, file=True, shown="learnt")
     save_floors: Any = arg("Save the model for missing scores.", default=None, metavar="FILE")
 
-    group: str | None = arg("Of tables: rows with the same value here compete.", default=None, metavar="COLUMN")
-    text: str | None = arg("Of tables: the candidates' text.", default=None, metavar="COLUMN", needs="group")
+    group: str | None = arg("Of tables: rows with the same value compete.", default=None, metavar="COLUMN")
+    text: str | None = arg("Of tables: the text of the candidates.", default=None, metavar="COLUMN", needs="group")
 
     examples = """
     hopefear combine neural.jsonl hiero.jsonl --names neural hiero --out both.jsonl
@@ -40,13 +40,13 @@ class Combine(Command[list[str]]):
 
         names = self._names
         if len(self.lists) < 2:
-            raise OptionError("combine needs two lists at least.")
+            raise OptionError("combine needs at least two lists.")
         if "-" in map(str, self.lists):
             raise OptionError("combine reads its lists twice: give files, not standard input.")
         if len(names) != len(self.lists):
             raise OptionError(f"--names: {plural(len(names), 'name')} for {plural(len(self.lists), 'list')}.")
         if len(set(names)) < len(names) or any(not name or set(name) & set(" \t=|") for name in names):
-            raise OptionError("--names must differ, and have no blanks, = or |.")
+            raise OptionError("--names must be different, without spaces, = or |.")
         for text in self.weights:
             if "=" not in text or text.split("=", 1)[0] not in names:
                 raise OptionError(f"--weights {text}: give NAME=FILE, where NAME is one of {', '.join(names)}.")

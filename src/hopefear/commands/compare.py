@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compared | ComparedOnSets"]):
     trainers: Sequence[Any] = arg(
-        "The trainers: names separated by commas or blanks, or module:Class.", metavar="NAME,NAME", decides=True
+        "The trainers: names separated by commas or spaces, or module:Class.", metavar="NAME,NAME", decides=True
     )
     seeds: int = arg("Number of seeds per trainer, counted from --seed.", default=3, least=1, decides=True)
     set: Any = arg(

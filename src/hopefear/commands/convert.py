@@ -22,10 +22,10 @@ class Convert(Command[None]):
     input: Any = arg("The file to read.", positional=True, metavar="IN", file=True, folder=True)
     out: Any = arg("The file to write.", positional=True, metavar="OUT")
     from_: str | None = arg("Format of IN.", default=None, metavar="FORMAT", shown="detected")
-    to: str | None = arg("Format of OUT.", default=None, metavar="FORMAT", shown="by its name; else lists stay lists")
-    refs: Sequence[Any] = arg("References to put in, one file each.", default=(), file=True)
-    sources: Any = arg("Source sentences to put in.", default=None, file=True)
-    share_prefixes: bool = arg("Turn lists into lattices: candidates share a common beginning.", default=False)
+    to: str | None = arg("Format of OUT.", default=None, metavar="FORMAT", shown="by its ending, else as IN")
+    refs: Sequence[Any] = arg("References to add, one file each.", default=(), file=True)
+    sources: Any = arg("Source sentences to add.", default=None, file=True)
+    share_prefixes: bool = arg("Turn lists into lattices: candidates share their common beginnings.", default=False)
 
     examples = """
     hopefear convert gen.out dev.jsonl                        # what fairseq-generate printed

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from hopefear.runs.session import Session
 
 YOUR_OWN = """\
-Your own text needs no more than two files with the same number of lines, line by line translations of each other:
+For your own text you need two files with the same number of lines, the second the translation of the first:
   hopefear build --source train.xx --target train.yy --out model
-To tune and to test, keep some hundreds of sentences apart, whole documents at a time, with one or more references each.
+Hold out a few hundred sentences each for tuning and testing, as whole documents, with one or more references.
 """
 
 

@@ -48,7 +48,7 @@ class Create(Command["Created"]):
     )
     test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_source")
     with_corrections: str | None = arg(
-        "Add the corrections of this translator, so that they are built in.",
+        "Build in the corrections of this translator.",
         default=None,
         file=True,
         folder=True,
@@ -65,7 +65,7 @@ class Create(Command["Created"]):
     lm_text: Sequence[str] = shared.lm_text("which needs no translation: it makes the output more fluent")
     without: Sequence[str] = arg("Cleaning rules to switch off, such as ratio.", default=(), metavar="RULE")
     tokenizer: str = arg(
-        "As build has it: auto, unicode, characters, sub-words, ...; two for both sides: sub-words,unicode.",
+        "As in build: auto, unicode, characters, sub-words, ...; or one per side: sub-words,unicode.",
         default=BuildOptions.tokenizer,
         metavar="NAME",
     )
@@ -93,7 +93,7 @@ class Create(Command["Created"]):
 
     def check(self) -> None:
         if not self.corpus and not self.source:
-            raise OptionError("name a corpus, or give --source and --target.")
+            raise OptionError("give a corpus, or --source and --target.")
         if self.columns is not None and self.columns.count(",") != 1:
             raise OptionError("--columns takes two names or numbers: --columns 1,2.")
 

@@ -43,7 +43,7 @@ class Demo(Command[Iterator[str]]):
         except InputError:
             yield from _step(self._build(verses, model), session)
         else:
-            session.note(f"\n{model} exists already")
+            session.note(f"\n{model} already exists")
         yield from _step(self._train(verses, model, run), session)
         yield from _step(Report(runs=[str(run)], out=str(page), seed=self.seed, jobs=self.jobs), session)
         yield "\n"

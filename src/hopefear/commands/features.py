@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 class Features(Command["Added"]):
     list: Any = arg("The list.", positional=True, metavar="LIST", file=True, folder=True)
-    out: Any = arg("The new list: JSON lines if its name has .jsonl, else Moses'.", metavar="LIST")
-    lm: Sequence[Any] = arg("Language models, ARPA or as hopefear saves them.", default=(), file=True)
+    out: Any = arg("The new list: JSON lines if its name has .jsonl, otherwise Moses'.", metavar="LIST")
+    lm: Sequence[Any] = arg("Language models: ARPA files, or saved by hopefear.", default=(), file=True)
     model: Any = arg(
         "A model of hopefear build: word translations, language models.", default=None, file=True, folder=True
     )
@@ -43,8 +43,8 @@ class Features(Command["Added"]):
     )
     sources: Any = arg("Source text, one line per sentence.", default=None, file=True, shown="as in the list")
 
-    group: str | None = arg("Of a table: rows with the same value here compete.", default=None, metavar="COLUMN")
-    text: str | None = arg("Of a table: the candidates' text.", default=None, metavar="COLUMN", needs="group")
+    group: str | None = arg("Of a table: rows with the same value compete.", default=None, metavar="COLUMN")
+    text: str | None = arg("Of a table: the text of the candidates.", default=None, metavar="COLUMN", needs="group")
 
     examples = """
     hopefear features dev.jsonl --out dev.more.jsonl --lm big.arpa.gz

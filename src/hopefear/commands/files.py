@@ -35,6 +35,6 @@ def no_such_file(path: str) -> str:
     from hopefear.metrics import METRICS
 
     if path in METRICS:
-        return f"{path}: no such file. If it is a metric, write --metric {path}; each has a --metric of its own."
+        return f"{path}: no such file. If it is a metric, write --metric {path}; repeat --metric for each metric."
     close = difflib.get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
     return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Check the path.")

@@ -39,7 +39,7 @@ class Imported:
 
 class Import(Command[Imported]):
     settings: str | None = arg(
-        "The joshua.config, which names all files. An option below replaces what it says.",
+        "The joshua.config, which names all files. The options below override it.",
         default=None,
         positional=True,
         file=True,
@@ -48,7 +48,7 @@ class Import(Command[Imported]):
     grammar: Sequence[str] = arg(
         "The rules, in one file or several, which may be compressed.", default=(), file=True, shown=_THERE
     )
-    glue: str | None = arg("The glue grammar.", default=None, file=True, shown="in the grammar; cdec: its own")
+    glue: str | None = arg("The glue grammar.", default=None, file=True, shown="in the grammar; cdec: built in")
     lm: Sequence[str] = arg("A language model (ARPA), or two.", default=(), file=True, shown=_THERE)
     weights: str | None = arg("Weights, or a moses.ini.", default=None, file=True, shown=_THERE)
     format: str = arg("The program that wrote the files.", choices=("joshua", "cdec", "moses"))
@@ -73,7 +73,7 @@ class Import(Command[Imported]):
 
     def check(self) -> None:
         if self.settings is not None and self.format != "joshua":
-            raise OptionError(f"{self.settings}: a joshua.config goes with --format joshua only.")
+            raise OptionError(f"{self.settings}: a joshua.config needs --format joshua.")
         if self.settings is None and not (self.grammar and self.lm and self.weights):
             cure = "the joshua.config, or " if self.format == "joshua" else ""
             raise OptionError(f"Give {cure}--grammar, --lm and --weights.")

@@ -25,10 +25,10 @@ class Learn(Command[Iterator[str]]):
         "The corrections, line by line; or TMX, TSV, CSV, XLIFF with both sides.", default=None, file=True
     )
     layer: str | None = arg(
-        "Corrections of a project or a user, which count only where the same --layer is named.",
+        "A layer of corrections, for a project or a user; they apply only with the same --layer.",
         default=None,
         metavar="NAME",
-        shown="those that all share",
+        shown="the shared ones",
     )
     user: str = arg("Who made the corrections.", default="", metavar="NAME", shown="", needs="target")
     project: str = arg("What they were made for.", default="", metavar="NAME", shown="", needs="target")
@@ -92,7 +92,7 @@ class Learn(Command[Iterator[str]]):
         source, target = read_lines(self.source), read_lines(self.target)
         if len(source) != len(target):
             finding = f"has {len(target)} lines, but {self.source} has {len(source)}"
-            raise InputError(f"{self.target}: {finding}. Give the correction of each line, and no other line")
+            raise InputError(f"{self.target}: {finding}. Give exactly one correction per line")
         return list(zip(source, target, strict=True))
 
     def _check_languages(self, translator: Translator) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class NewPlugin(Command[str]):
     name: str = arg("The name: lower-case letters, digits and dashes.", positional=True, metavar="NAME")
-    out: str | None = arg("The folder to make.", default=None, metavar="DIR", shown="hopefear-NAME")
+    out: str | None = arg("The folder to create.", default=None, metavar="DIR", shown="hopefear-NAME")
 
     examples = """
     hopefear new-plugin simplex
@@ -33,7 +33,7 @@ class NewPlugin(Command[str]):
         if not all(word.isascii() and word.isalnum() and word.islower() for word in words) or not words[0][0].isalpha():
             raise OptionError(f"{self.name!r} is not a valid name: use lower-case letters, digits and dashes.")
         if exists(self.name):
-            raise OptionError(f"{self.name} is a command already. Choose another name.")
+            raise OptionError(f"{self.name} is already a command. Choose another name.")
         if self.name in METRICS or any(trainer.name == self.name for trainer in registry.TRAINERS):
             raise OptionError(f"{self.name} is a trainer or metric already. Choose another name.")
 

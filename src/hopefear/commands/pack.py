@@ -18,9 +18,9 @@ class Pack(Command[str]):
     translator: str = arg(
         "The translator.", positional=True, file=True, folder=True, metavar="TRANSLATOR", kw_only=False
     )
-    out: str = arg("The file to make, such as translator.hft.", positional=True, metavar="FILE", kw_only=False)
+    out: str = arg("The file to create, such as translator.hft.", positional=True, metavar="FILE", kw_only=False)
     prune: float | None = arg(
-        "Drop rules seen once, and rules with nonterminals whose count is at most C; 0.1 is a good C.",
+        "Drop rules seen once, and rules with nonterminals whose count is at most C; 0.1 works well.",
         default=None,
         least=0,
         metavar="C",

@@ -31,7 +31,7 @@ class Report(Command[Path]):
     examples = """
     hopefear report run
     hopefear report run-mert run-kbmira run-pro --out comparison.html
-    hopefear report run --watch                     # while tune or train is at work; Ctrl-C ends it
+    hopefear report run --watch                     # while tune or train is running; Ctrl-C stops it
     """
     python = """
     >>> tuned = hf.tune("data/nbest.txt", refs=["data/ref.0", "data/ref.1"], trainer="kbmira", out="run")
@@ -67,7 +67,7 @@ class Report(Command[Path]):
                     session.note("rewriting the page whenever a run logs something; Ctrl-C stops")
             session.note("all runs are finished" + (f"; written {times} times" if times > 1 else ""))
         except KeyboardInterrupt:
-            session.note("stopped; the page is not rewritten any more")
+            session.note("stopped; the page will not be rewritten again")
 
 
 def _run_folder(run: Any) -> Path:
@@ -80,5 +80,5 @@ def _run_folder(run: Any) -> Path:
     if not (path / "run.json").is_file():
         runs = sorted(str(record.parent) for record in path.glob("*/run.json")) if path.is_dir() else []
         cure = f"There is one in {some(runs)}" if runs else "Give the --out of a tune or train"
-        raise InputError(f"{run}: is not the directory of a run: it has no run.json. {cure}.")
+        raise InputError(f"{run}: is not a run directory: it has no run.json. {cure}.")
     return path

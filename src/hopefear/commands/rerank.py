@@ -36,7 +36,7 @@ class Rerank(Command[Any]):
     mbr: str | None = arg("Minimum Bayes risk: the highest expected bleu, chrf or ter.", default=None, metavar="METRIC")
     scale: float = shared.scale()
     out: str | None = arg(
-        "With --table: where the table goes.", default=None, metavar="FILE", needs="table", shown="standard output"
+        "With --table: the file for the table.", default=None, metavar="FILE", needs="table", shown="standard output"
     )
     nbest_out: str | None = arg(
         "Write the best candidates with their features as lists, too.", default=None, metavar="FILE"
@@ -56,7 +56,7 @@ class Rerank(Command[Any]):
     def check(self) -> None:
         self.check_origin("nbest", "forests", "table")
         if self.table is not None and (self.nbest_out or self.format or self.mbr):
-            raise OptionError("--format, --mbr and --nbest-out go with --nbest and --forests only.")
+            raise OptionError("--format, --mbr and --nbest-out work only with --nbest and --forests.")
         shared.check_group(self)
 
     def run(self, session: Session) -> Any:

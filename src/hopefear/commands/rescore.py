@@ -32,10 +32,10 @@ class Rescore(Command[Iterator[str]]):
         shown="those that the weights name",
     )
     lm: Sequence[str] = arg(
-        "A language model (ARPA, or as hopefear saves it) as the feature NAME.", default=(), metavar="NAME=FILE"
+        "A language model (ARPA, or saved by hopefear) as the feature NAME.", default=(), metavar="NAME=FILE"
     )
     scores: Sequence[str] = arg(
-        "Scores from elsewhere as the feature NAME: one per line, for each candidate or edge in order.",
+        "Scores of another program as the feature NAME: one per line, for each candidate or edge in order.",
         default=(),
         metavar="NAME=FILE",
     )

@@ -39,7 +39,7 @@ class Score(Command["Scored"]):
     )
     table: Sequence[Any] = arg("Score the best candidates of these tables instead.", default=(), file=True)
     group: str | None = arg(
-        "The column of a table whose equal values compete.", default=None, metavar="COLUMN", needs="table"
+        "The column of a table that says which rows compete.", default=None, metavar="COLUMN", needs="table"
     )
     by: str | None = arg(
         "The column whose highest value is best.",

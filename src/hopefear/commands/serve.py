@@ -30,8 +30,8 @@ class Serve(Command[None]):
         folder=True,
         metavar="TRANSLATOR",
     )
-    host: str = arg("The address to listen on; 0.0.0.0 is every one of this machine.", default=Settings.host)
-    port: int = arg("The port; 0 takes a free one.", default=Settings.port, least=0, most=65535)
+    host: str = arg("The address to listen on; 0.0.0.0 is all addresses of this machine.", default=Settings.host)
+    port: int = arg("The port; 0 selects a free port.", default=Settings.port, least=0, most=65535)
     workers: int = arg("Processes, which share memory and port.", default=Settings.workers, least=1, most=64)
     api_keys: str | None = arg("A file of keys, one per line; requests need one of them.", default=None, file=True)
     allowed_host: Sequence[str] = arg(
@@ -47,12 +47,12 @@ class Serve(Command[None]):
     protect: Sequence[str] = shared.protect()
     keep: str | None = arg("Words that stay as they are, one per line.", default=None, file=True)
     log: str = arg("A line for each request, the same with its text, or errors only.", default=LOGS[0], choices=LOGS)
-    max_characters: int = arg("Characters of one request.", default=Limits.characters, least=1)
-    max_texts: int = arg("Texts of one request.", default=Limits.texts, least=1)
-    max_megabytes: int = arg("Size of a document.", default=Limits.file_bytes >> 20, least=1, most=1024)
-    max_seconds: float = arg("Time for one request.", default=Limits.seconds, least=0.1)
-    max_waiting: int = arg("Texts in the queue; further requests are rejected with 503.", default=Limits.queue, least=1)
-    max_per_minute: int = arg("Requests of one client and worker; 0: any number.", default=Limits.per_minute, least=0)
+    max_characters: int = arg("Maximum characters per request.", default=Limits.characters, least=1)
+    max_texts: int = arg("Maximum texts per request.", default=Limits.texts, least=1)
+    max_megabytes: int = arg("Maximum size of a document.", default=Limits.file_bytes >> 20, least=1, most=1024)
+    max_seconds: float = arg("Time limit for one request.", default=Limits.seconds, least=0.1)
+    max_waiting: int = arg("Maximum texts in the queue; others are rejected with 503.", default=Limits.queue, least=1)
+    max_per_minute: int = arg("Requests per minute of one client; 0: no limit.", default=Limits.per_minute, least=0)
 
     examples = """
     hopefear serve translator
@@ -64,7 +64,7 @@ class Serve(Command[None]):
         from urllib.parse import urlsplit
 
         if self.public_url and (urlsplit(self.public_url).scheme not in ("http", "https") or " " in self.public_url):
-            raise OptionError("--public-url: begins with http:// or https://, as in https://translate.example.org.")
+            raise OptionError("--public-url must begin with http:// or https://, as in https://translate.example.org.")
 
     def run(self, session: Session) -> None:
         from hopefear.serve.server import require_packages

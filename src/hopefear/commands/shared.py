@@ -63,7 +63,7 @@ def missing(**more: Any) -> Any:
 
 
 def new_model() -> Any:
-    return arg("The model directory to make.", metavar="MODEL")
+    return arg("The model directory to create.", metavar="MODEL")
 
 
 def overwrite_model() -> Any:

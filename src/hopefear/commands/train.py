@@ -121,11 +121,11 @@ class Train(RunCommand["Trained"]):
             if bool(getattr(self, f"{part}_source")) != bool(getattr(self, f"{part}_refs")):
                 raise OptionError(f"--{part}-source and --{part}-refs go together.")
         if self.paper_start and self.initial:
-            raise OptionError("--paper-start and --initial are two places to begin. Leave one out.")
+            raise OptionError("--paper-start and --initial both set the initial weights. Leave one out.")
         if self.folds > 1 and not self.dev_source and self.folds * self.holdout > 1:
             raise OptionError(f"{self.folds} folds cannot hold out {self.holdout:g} each. Lower --holdout or --folds.")
         if self.simulate_learners and (self.cluster or self.parallel not in (None, "async")):
-            raise OptionError("--simulate-learners goes with neither --cluster nor another --parallel.")
+            raise OptionError("--simulate-learners cannot be combined with --cluster or another --parallel.")
         if self.cluster and self.parallel == "none":
             raise OptionError("--cluster needs --parallel async, mix or average.")
 

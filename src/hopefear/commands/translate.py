@@ -61,12 +61,12 @@ class Translate(Command[Iterator[str]]):
     )
     alignments: bool = arg("Print after each line the aligned characters, 0-3:0-1 ...", default=False)
     layer: str | None = arg(
-        "Corrections of this project or user count as well.", default=None, metavar="NAME", shown="shared ones only"
+        "A layer of corrections, of a project or a user.", default=None, metavar="NAME", shown="shared ones only"
     )
     learn: bool = arg("Lines are source, tab, correction: translate the source, then learn.", default=False)
     weights: str | None = shared.weights(default=None, shown="those of the model")
     nbest: int = arg(
-        "Print the N best candidates per sentence, as a candidate list: of a translator texts, of a model its tokens.",
+        "Print the N best candidates per sentence, as a candidate list: texts of a translator, tokens of a model.",
         default=0,
         least=0,
     )
@@ -81,7 +81,7 @@ class Translate(Command[Iterator[str]]):
         "Minimum Bayes risk over the forest: the highest expected bleu, chrf or ter.", default=None, metavar="METRIC"
     )
     scale: float = shared.scale()
-    tokens: bool = arg("Print the model's tokens, separated by blanks, instead of text with capitals.", default=False)
+    tokens: bool = arg("Print the model's tokens, separated by spaces, instead of text with capitals.", default=False)
     pop_limit: int | None = arg(
         f"Rule applications kept per span; 0 is all. Blocks: {POP_LIMIT['blocks']} per place.",
         default=None,
@@ -97,7 +97,7 @@ class Translate(Command[Iterator[str]]):
     max_span: int = arg("Longest span of a rule with nonterminals; 0: as in the model.", default=0, least=0)
     cluster: str | None = shared.cluster()
     ship_model: bool = arg(
-        "With --cluster: send the model; else all open it by its path.", default=False, needs="cluster"
+        "With --cluster: send the model. Otherwise all machines open it by its path.", default=False, needs="cluster"
     )
 
     examples = """
@@ -114,29 +114,29 @@ class Translate(Command[Iterator[str]]):
             text = f"the text comes from standard input: hopefear translate {self.model} < {self.documents[0]}"
             raise OptionError(f"{text}. Documents need a folder for their translations: --out DIR.")
         if self.out is not None and not self.documents:
-            raise OptionError("--out is the folder for files, and there are none. Name them behind the translator.")
+            raise OptionError("--out is for files, and none is given. List the files after the translator.")
         old, new = ([name for name in names if self.given(name)] for names in (OF_MODELS, OF_TRANSLATORS))
         if old and new:
-            raise OptionError(f"{flag_of(new[0])} does not go with {flag_of(old[0])}.")
+            raise OptionError(f"{flag_of(new[0])} cannot be combined with {flag_of(old[0])}.")
         for name in ("column", "encoding"):
             if self.given(name) and not self.documents:
-                raise OptionError(f"--{name} is for files. Name them behind the translator.")
+                raise OptionError(f"--{name} is for files. List the files after the translator.")
         marks = [flag_of(name) for name in (*MARKS, "nbest") if self.given(name)]
         if self.documents and marks:
             raise OptionError(f"{marks[0]} is for lines of text, not for files.")
         if self.learn and (self.documents or marks):
             raise OptionError(f"--learn is for lines of text, without {marks[0] if marks else 'files'}.")
         if self.nbest and len(marks) > 1:
-            raise OptionError(f"--nbest does not go with {marks[0]}.")
+            raise OptionError(f"--nbest cannot be combined with {marks[0]}.")
         if self.explain and (self.nbest or self.forests or self.input == "plf"):
-            raise OptionError("--explain goes with neither --nbest nor --forests nor --input plf.")
+            raise OptionError("--explain cannot be combined with --nbest, --forests or --input plf.")
         if self.mbr is not None:
             from hopefear.decode.consensus import CONSENSUS
             from hopefear.util.values import check_choice
 
             check_choice("mbr", self.mbr, CONSENSUS)
             if self.nbest or self.forests or self.explain:
-                raise OptionError("--mbr goes with neither --nbest nor --forests nor --explain.")
+                raise OptionError("--mbr cannot be combined with --nbest, --forests or --explain.")
 
     def run(self, session: Session) -> Iterator[str]:
         if not self._by_translator():

@@ -121,9 +121,9 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
         self.check_origin("nbest", "forests", "table", DECODER, "pool")
         shared.check_group(self)
         if self.decoder_command and (self.cv or self.bag):
-            raise OptionError("--cv and --bag go with lists, forests and tables only.")
+            raise OptionError("--cv and --bag work only with lists, forests and tables.")
         if self.decoder_command and self.cluster:
-            raise OptionError("--cluster goes with lists, forests and tables only: the decoder command runs here.")
+            raise OptionError("--cluster works only with lists, forests and tables: the decoder command runs here.")
 
     def run(self, session: Session) -> Tuned:
         from hopefear.util.disk import on_disk

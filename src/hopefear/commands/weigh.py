@@ -75,9 +75,9 @@ class Weigh(Command["Weighed"]):
             for name, value in (("group", GROUP), ("outcome", GRADE), ("metric", "ndcg@10")):
                 object.__setattr__(self, name, getattr(self, name) or value)
         if self.group is None and not self._lists:
-            raise OptionError("--group is needed: the column that says which candidates compete.")
+            raise OptionError("--group is missing: the column that says which candidates compete.")
         if self.outcome is None and self.metric is None:
-            raise OptionError("--outcome is needed: the column that says how good a candidate is.")
+            raise OptionError("--outcome is missing: the column that says how good a candidate is.")
 
     def run(self, session: Session) -> Weighed:
         from dataclasses import replace
@@ -188,7 +188,7 @@ class Weigh(Command["Weighed"]):
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file. --out takes a directory")
         if not self.overwrite and (path / "weigh.json").exists():
-            raise InputError(f"{path}: holds a result already. --overwrite replaces it, or take another --out")
+            raise InputError(f"{path}: already has a result. Use --overwrite to replace it, or choose another --out")
 
     def _write(self, weighed: Weighed, session: Session) -> Weighed:
         """Weights, page and record."""

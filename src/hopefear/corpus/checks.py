@@ -17,7 +17,7 @@ def checked(pairs: Iterator[Pair], name: str, languages: tuple[str, str], other:
     """The pairs of one file, or of two, unless the file as a whole is a mistake."""
     head = list(itertools.islice(pairs, _SEEN))
     if not head:
-        raise input_error(name, None, "has no sentence pairs. Name a file with some")
+        raise input_error(name, None, "has no sentence pairs. Give a file with sentence pairs")
     _check_sides(head, name, languages, other)
     yield from head
     seen = [any(pair.source for pair in head), any(pair.target for pair in head)]
@@ -34,7 +34,7 @@ def _check_sides(head: Sequence[Pair], name: str, languages: tuple[str, str], ot
         _check_full([any(pair.source for pair in head), any(pair.target for pair in head)], name, languages, other)
     if len(whole) >= _ENOUGH and all(pair.source == pair.target for pair in whole):
         finding = "both sides are the same text" + (f" as in {other}" if other else "")
-        raise input_error(name, None, f"{finding}. Name a text and its translation")
+        raise input_error(name, None, f"{finding}. Give a text and its translation")
     source, target = languages
     if look_swapped((p.source for p in whole), (p.target for p in whole), source, target):
         finding = f"what should be {source} is {target}, and the other way round"

@@ -25,7 +25,7 @@ _SHOWN = 200  # characters of each side of a sample
 #: What each rule does, in the order in which they are asked.
 RULES = {
     "entities": "HTML entities (&amp;) become the characters that they stand for",
-    "tags": "tags (<b>) and control characters of markup are taken out of the sentence",
+    "tags": "tags (<b>) and control characters of markup are removed from the sentence",
     "empty": "a side has no letter or digit",
     "damaged": "a side has U+FFFD, control characters, or text decoded with the wrong encoding",
     "markup": "a side is code rather than text: most of its characters are punctuation or tags",
@@ -33,7 +33,7 @@ RULES = {
     "identical": "both sides are the same",
     "ratio": "one side is several times as long as the other",
     "script": "a side is mostly in a script that its language is not written in",
-    "duplicate": "the same pair has come before",
+    "duplicate": "the pair is a duplicate",
 }
 _REPAIRS = ("entities", "tags")
 
@@ -49,7 +49,7 @@ class CleaningRules:
     def __post_init__(self) -> None:
         for name in self.off:
             if name not in RULES:
-                raise OptionError(f"no rule is called {name!r}.{suggestion(name, RULES)} The rules: {', '.join(RULES)}")
+                raise OptionError(f"there is no rule {name!r}.{suggestion(name, RULES)} The rules: {', '.join(RULES)}")
         if self.max_words < 1 or self.max_ratio <= 1:
             raise OptionError("max_words must be at least 1, and max_ratio more than 1.")
 

@@ -68,7 +68,7 @@ def _joined(start: list[bytes], pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _bomb(name: str) -> InputError:
-    return input_error(name, None, f"unpacks to more than {_RATIO} times its size, as no text does. Unpack it yourself")
+    return input_error(name, None, f"unpacks to more than {_RATIO} times its size, unlike text. Unpack it yourself")
 
 
 def is_zip(path: PathLike) -> bool:
@@ -85,7 +85,7 @@ def is_zip(path: PathLike) -> bool:
 def zip_entries(path: PathLike) -> list[Entry]:
     """The members of a zip that may be text; other files (READMEs, licences) are left out."""
     if is_remote(path):
-        raise input_error(path_name(path), None, "is a zip in another store. Copy it to this machine first")
+        raise input_error(path_name(path), None, "is a zip in remote storage. Copy it to this machine first")
     try:
         archive = zipfile.ZipFile(path)
         members = archive.infolist()
@@ -95,7 +95,7 @@ def zip_entries(path: PathLike) -> list[Entry]:
         raise _damaged(path_name(path), error) from None
     names = {member.filename for member in members}
     if "[Content_Types].xml" in names:
-        cure = "Save the text of it as TSV or TMX"
+        cure = "Save its text as TSV or TMX"
         raise input_error(path_name(path), None, f"is an office document, not a corpus. {cure}")
     if len(members) > _MOST_MEMBERS:
         raise input_error(path_name(path), None, f"has {len(members):,} files. Is this a corpus? Unpack it yourself")
@@ -237,7 +237,7 @@ def _decoded(entry: Entry, number: int, line: bytes, beyond_ascii: bool) -> str:
     except UnicodeDecodeError as error:
         finding = f"byte {error.start + 1} is not UTF-8"
         if beyond_ascii:
-            finding += ", and lines before it are: the file mixes encodings. Convert its parts one by one"
+            finding += ", but earlier lines are: the file mixes encodings. Convert its parts one by one"
         else:
             finding += ". Convert the file: iconv -f ISO-8859-1 -t UTF-8"
         raise input_error(entry.name, number, finding) from None
@@ -269,5 +269,5 @@ def refuse_markup(path: PathLike) -> None:
     finding = f"is {names.get(kind, 'a binary file')}, not plain text"
     cure = "Give a file with one sentence per line"
     if kind in ("tmx", "xliff", "parquet", "zip"):
-        cure = "Name it as a corpus: hopefear create FILE --from CODE --to CODE"
+        cure = "Give it as a corpus: hopefear create FILE --from CODE --to CODE"
     raise input_error(path_name(path), None, f"{finding}. {cure}")

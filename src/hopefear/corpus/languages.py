@@ -115,7 +115,7 @@ def is_language(code: str) -> bool:
 def check_language(code: str) -> str:
     """A language that a user names, as :func:`primary` has it. Languages without a code of two letters are welcome."""
     if not re.fullmatch(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*", code.strip()):
-        raise InputError(f"language {code!r}: not a code. Give one as de, en or gn")
+        raise InputError(f"language {code!r}: not a language code. Give one such as de, en or gn")
     return primary(code)
 
 
@@ -123,7 +123,7 @@ def check_languages(source: str, target: str) -> tuple[str, str]:
     """Both languages of a pair, which must differ."""
     pair = check_language(source), check_language(target)
     if pair[0] == pair[1]:
-        raise InputError(f"from {source} to {target}: both are the same language. Name two")
+        raise InputError(f"from {source} to {target}: both are the same language. Give two")
     return pair
 
 

@@ -34,7 +34,7 @@ def read_po(entry: Entry, source: str, target: str, domain: str) -> Iterator[Pai
                 count += 1
                 yield Pair(*(texts[::-1] if reverse else texts), entry.name, domain, f"{entry.name}:{number}")
     if not count:
-        raise input_error(entry.name, None, "the catalogue has no translated message. Name one that is translated")
+        raise input_error(entry.name, None, "the catalogue has no translated message. Give a translated one")
 
 
 def _clean(text: str) -> str:

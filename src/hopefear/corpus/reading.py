@@ -49,9 +49,9 @@ def read_pairs(
     languages = check_languages(source_language, target_language)
     if len(source_files) != len(target_files):
         counts = f"{len(source_files)} source, {len(target_files)} target"
-        raise InputError(f"{counts} files were named. Each source file needs its target file, in the same order")
+        raise InputError(f"{counts} files were given. Each source file needs its target file, in the same order")
     if not paths and not source_files:
-        raise InputError("no corpus was named. Name files, or --source and --target")
+        raise InputError("no corpus was given. Give files, or --source and --target")
     plan = _Plan(languages, columns, run)
     for path in paths:
         plan.add(path)
@@ -116,10 +116,10 @@ class _Plan:
                 given = f"{path_name(path)}: by its name it is {other}, and it was given as {own}"
                 raise InputError(f"{given}. Swap --source and --target, or --from and --to")
         if _same_file(source, target):
-            raise input_error(path_name(source), None, "the same file is given for both sides. Name two files")
+            raise input_error(path_name(source), None, "the same file is given for both sides. Give two files")
         first, second = open_entry(source), open_entry(target)
         for entry in (first, second):
-            self._refuse_other_kinds(entry, "is given as one side of plain text. Name it without --source and --target")
+            self._refuse_other_kinds(entry, "is given as one side of plain text. Give it without --source and --target")
         self._parts.append(self._part_of_sides(first, second, self._domain(self._language_at_end(first.file)[0])))
 
     def pair_up(self) -> None:
@@ -139,7 +139,7 @@ class _Plan:
         elif rest:
             code = self._languages[1 - rest[0].side]
             finding = f"plain text in {self._languages[rest[0].side]} without its counterpart in {code}"
-            raise input_error(rest[0].entry.name, None, f"{finding}. Name that file too, or use --source and --target")
+            raise input_error(rest[0].entry.name, None, f"{finding}. Give that file too, or use --source and --target")
 
     def _put(self, one: _Half, other: _Half) -> None:
         source, target = sorted((one, other), key=lambda half: half.side)
@@ -187,9 +187,9 @@ class _Plan:
             self._parts.append(None)
             self._halves.append(_Half(entry, stem, side, len(self._parts) - 1))
         elif not entry.head:
-            raise input_error(entry.name, None, "the file is empty. Name one with sentence pairs")
+            raise input_error(entry.name, None, "the file is empty. Give one with sentence pairs")
         else:
-            finding = "plain text without a tab, whose name does not end in a language"
+            finding = "plain text without a tab, and its name does not end in a language"
             raise input_error(entry.name, None, f"{finding}. Give both sides: --source FILE --target FILE")
 
     def _reader(self, entry: Entry, kind: str, domain: str) -> Callable[[], Iterator[Pair]]:

@@ -50,7 +50,7 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
     )
     if len(parts.train) < FEWEST:
         held_out = sum(len(part) for part, given in ((parts.dev, given_dev), (parts.test, given_test)) if not given)
-        lost = {**report.dropped, "like others but for digits, case and punctuation": parts.near_copies}
+        lost = {**report.dropped, "the same as others except for digits, case and punctuation": parts.near_copies}
         lost["held out for tests"] = held_out
         why = ", ".join(f"{count:,} {reason}" for reason, count in lost.items() if count) or "nothing was dropped"
         raise InputError(f"{len(parts.train)} pairs are left of {report.read:,} ({why}). {FEWEST} are needed at least")
@@ -92,7 +92,7 @@ def _corrections(options: CreateOptions, folder: Path, run: Session) -> list[Pat
     translator = Translator(options.with_corrections, jobs=options.jobs)
     if (translator.source, translator.target) != (options.source_language, options.target_language):
         finding = f"translates from {translator.source} to {translator.target}"
-        raise input_error(options.with_corrections, None, f"{finding}. Take the corrections of the same languages")
+        raise input_error(options.with_corrections, None, f"{finding}. Use corrections for the same languages")
     path = folder / "corrections.tmx"
     count = write_tmx(path, translator.corrections, translator.source, translator.target)
     run.note(f"{options.with_corrections}: {plural(count, 'correction')}")

@@ -52,7 +52,7 @@ class CreateOptions:
                 raise OptionError(f"--{part}-source and --{part}-refs go together.")
 
     def fingerprint(self) -> dict[str, Any]:
-        """What must be the same for interrupted work to go on: the options, and sizes and times of the files."""
+        """What must be the same for interrupted work to continue: the options, and sizes and times of the files."""
         named: dict[str, Sequence[PathLike]] = {
             "corpus": self.corpus,
             "source": self.source,

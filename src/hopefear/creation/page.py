@@ -64,7 +64,7 @@ def _examples(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> Section:
         ]
         shown = table(["source", "translation", "reference", "BLEU+1"], rows, name=f"sentences {kind}")
         content.append(f"<h3>{titles[kind]}</h3>{shown}")
-    return section("sentences", "Sentences", "How it translates what it has never seen.", card(*content))
+    return section("sentences", "Sentences", "How it translates sentences that it has never seen.", card(*content))
 
 
 def _curve(curve: Mapping[str, Any] | None) -> Section:
@@ -81,7 +81,7 @@ def _curve(curve: Mapping[str, Any] | None) -> Section:
     if curve["twice"] >= 0.1:
         lead = f"Twice the data would give about {signed(curve['twice'], 1)} BLEU, if it is of the same kind."
     else:
-        lead = "More data of the same kind would give little, as far as these sentences tell."
+        lead = "As far as these sentences tell, more data of the same kind would help little."
     rows = [[f"{p['pairs']:,}", f"{p['bleu']:.2f}"] for p in points]
     note = "Models of a quarter, a half and all of the pairs, without a joint model and with default weights."
     return section(

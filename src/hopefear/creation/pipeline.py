@@ -3,7 +3,7 @@
     made = create(CreateOptions(corpus=["memory.tmx"], source_language="de", target_language="en", out="translator"))
     made.test["bleu"]
 
-Every stage leaves its result in ``OUT.work``; the same call goes on after an interruption with the stage that was not
+Every stage leaves its result in ``OUT.work``; the same call continues after an interruption with the stage that was not
 done. The translator appears when everything is done, and the folder of the stages is gone.
 """
 

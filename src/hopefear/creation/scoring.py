@@ -96,22 +96,20 @@ def verdict(test: dict[str, Any], learnt: bool = True) -> str:
     wide = max(test["high"] - test["bleu"], test["bleu"] - test["low"])
     copy = test["against"]["copy"]
     if copy["low"] <= 0:
-        return "The translations are not certainly better than the source text as it is: there is too little data."
+        return "The translations are not significantly better than the source text: there is too little data."
     text = (
         f"BLEU {test['bleu']:.1f} (95 %: {test['low']:.1f} to {test['high']:.1f}) on {test['sentences']:,} sentences."
     )
     if wide > WIDE:
-        text += " The interval is wide: differences of a few points tell nothing with so few test sentences."
+        text += " The interval is wide: with so few test sentences, differences of a few points mean nothing."
     trained = test["against"]["untrained"]
     if not learnt:
-        text += " No weights were learnt that are better than those of every model."
+        text += " It keeps the default weights, because learnt weights were not better."
     elif trained["low"] > 0:
         text += f" Training is worth {trained['gain']:+.1f}."
     elif trained["high"] < 0:
-        text += (
-            f" Learning weights made it worse ({trained['gain']:+.1f}): the test is of another kind than the corpus."
-        )
-        text += " Give sentences of its kind to learn from: --dev-source and --dev-refs."
+        text += f" Learning weights made it worse ({trained['gain']:+.1f}): the test text is unlike the corpus."
+        text += " Give sentences of that kind to learn from: --dev-source and --dev-refs."
     else:
         text += f" The gain of training ({trained['gain']:+.1f}) is not significant."
     return text

@@ -1,4 +1,4 @@
-"""The stages of a long piece of work, each done once: what was interrupted goes on with the stage that was not done."""
+"""The stages of a long piece of work, each done once: interrupted work continues with the first unfinished stage."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def remove(folder: Path) -> None:
 
 def _check_ours(folder: Path) -> None:
     """Complains about a folder of the user's, and about one with links in it."""
-    refuse_links(folder, "Remove it, or take another --out")
+    refuse_links(folder, "Remove it, or choose another --out")
     settings: Any = None
     with suppress(OSError, ValueError, RecursionError):
         settings = json.loads(read_whole(folder / _SETTINGS))
     if not isinstance(settings, dict) or "hopefear" not in settings:
-        raise input_error(folder, None, "exists and is not ours. Move it, or choose another --out")
+        raise input_error(folder, None, "exists and was not made by hopefear. Move it, or choose another --out")

@@ -43,7 +43,7 @@ def keep_target_text(
                 counts["kept"] += 1
                 file.write(f"{text}\n")
             if counts["kept"] == kept_before:
-                raise input_error(path, None, "has no line to learn a language model from. Name a file with sentences")
+                raise input_error(path, None, "has no line to learn a language model from. Give a file with sentences")
     run.note(
         f"{counts['kept']:,} of {counts['read']:,} lines of target text are used; "
         f"{counts['held_out']:,} are like held-out sentences"

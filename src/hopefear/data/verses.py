@@ -77,7 +77,7 @@ def write_verses(folder: PathLike, overwrite: bool = False) -> dict[str, int]:
     names = ["train.source", "train.target"]
     names += [f"{part}.{side}" for part in PARTS for side in ("source", *(f"ref.{i}" for i in range(len(REFERENCES))))]
     if not overwrite and all((folder / name).exists() for name in names):  # else it was killed while it wrote
-        raise InputError(f"{folder}: has a corpus already. Take another --out, or add --overwrite")
+        raise InputError(f"{folder}: already has a corpus. Choose another --out, or add --overwrite")
     folder.mkdir(parents=True, exist_ok=True)
     parts: dict[str, list[Verse]] = {"train": [], **{part: [] for part in PARTS}}
     for verse in read_verses():

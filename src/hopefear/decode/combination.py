@@ -229,9 +229,9 @@ class Floors:
                     own = [known[system.name][feature] for feature in system.features]
                     self.coefficients.append(np.array(own, np.float64).reshape(len(own), len(LIKENESS) + 1).T)
             except (ValueError, KeyError, TypeError) as error:
-                finding = f"is no file of floors for these systems and features ({error})"
+                finding = f"is not a file of floors for these systems and features ({error})"
                 raise input_error(
-                    path_name(path), None, f"{finding}. Make it by hopefear combine --save-floors"
+                    path_name(path), None, f"{finding}. Make it with hopefear combine --save-floors"
                 ) from None
 
 

@@ -13,21 +13,21 @@ MEANING = {
     "lm2": "the same, by the second language model",
     "lm3": "the same, by the third language model",
     "njm": "how well each word fits its source words and the words before it (log probability)",
-    "phrase_ef": "how often these source sides are translated so (log)",
-    "phrase_fe": "how often these target sides stand for such source sides (log)",
+    "phrase_ef": "how often these source sides are translated this way (log)",
+    "phrase_fe": "how often these target sides translate such source sides (log)",
     "lexical_ef": "how well the words fit, from source to target (log)",
     "lexical_fe": "how well the words fit, from target to source (log)",
     "rule": "rules of the grammar",
     "word": "words of the translation",
-    "glue": "parts put one after the other",
+    "glue": "parts joined one after the other",
     "identity": "known words copied because they have no rule",
     "unknown": "unknown words copied",
     "number": "numbers copied",
     "name": "names copied",
 }
 LEGEND = """\
-[1] and [2] stand for what the lines below, further in, say. Before each rule: what it adds to the score. Behind it: the
-words of the source that it covers, and the score feature by feature."""
+[1] and [2] stand for the indented lines below. Before each rule: what it adds to the score. After it: the source words
+that it covers, and its score feature by feature."""
 
 
 def explanation(derivation: Derivation, source: Sequence[str], weights: Mapping[str, float]) -> str:

@@ -80,7 +80,7 @@ def with_functions(
     ['who is it ?']
     """
     if taken := [name for name in functions if name in pool.feature_names]:
-        raise InputError(f"there is a feature {taken[0]!r} already. Give the function another name")
+        raise InputError(f"there is already a feature {taken[0]!r}. Give the function another name")
     columns = np.empty((int(pool.edge_offsets()[-1]), len(functions)))
     caches = [_Cache.of(name, function, cache) for name, function in functions.items()]
     update, row = run.progress("functions", len(pool)), 0
@@ -191,7 +191,7 @@ def _parts(function: Any, seen: set[int]) -> Iterator[bytes]:
     if plain is None:
         plain = vars(type(function)).get("__call__")
     if not isinstance(plain, types.FunctionType):
-        raise TypeError(f"{function!r} has no code of Python")
+        raise TypeError(f"{function!r} is not a Python function")
     if id(plain) in seen:
         return
     seen.add(id(plain))

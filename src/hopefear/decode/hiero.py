@@ -114,11 +114,11 @@ class Hiero:
             object.__setattr__(self, "templates", tuple(sorted(named & known)))
         assert self.templates is not None
         if wrong := [name for name in self.templates if name not in TEMPLATES]:
-            raise InputError(f"no template is called {wrong[0]!r}. Choose from {', '.join(TEMPLATES)}")
+            raise InputError(f"there is no template {wrong[0]!r}. Choose from {', '.join(TEMPLATES)}")
         if own := [name for name in self.arcs if name in dense]:
-            raise InputError(f"a score of arcs is called {own[0]}, as a feature of the model is. Rename it")
+            raise InputError(f"a score of arcs and a feature of the model are both named {own[0]}. Rename the score")
         if taken := [name for name in self.extra if name in (*dense, *self.arcs)]:
-            raise InputError(f"an extra feature is called {taken[0]}, as another feature is. Rename it")
+            raise InputError(f"an extra feature has the name of another feature, {taken[0]}. Rename it")
         dense += [*self.arcs, *self.extra]
         sparse = self.model.templates(self.templates, len(dense)) if self.templates else None
         core = HieroDecoder(
@@ -160,7 +160,7 @@ class Hiero:
         plain = TextPipeline("none", False, False).as_dict()
         names = [*(name for name in SMALL if name not in PROBABILITIES), *grammar.names]
         if strangers := [name for name, value in weights.items() if value and name not in names]:
-            finding = f"a weight is for {strangers[0]!r}, and no feature of the grammar or the decoder is called so"
+            finding = f"there is a weight for {strangers[0]!r}, but no such feature in the grammar or the decoder"
             raise InputError(f"{finding}. The grammar has {', '.join(grammar.names) or 'none'}")
         info = {
             "kind": "hiero",

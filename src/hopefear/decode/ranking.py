@@ -58,7 +58,7 @@ def rank_table(
     """
     named, path = (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
     if out is not None and not is_path(source):
-        raise InputError("the table is not in a file: take score and rank of the result instead of --out")
+        raise InputError("the table is not in a file: use score and rank of the result instead of --out")
     run.progress("rerank")(text="read")
     table = read_table(source, TableSpec(spec.group))
     flat = table.flat(replace(spec, features=spec.features or tuple(named)))
@@ -87,7 +87,7 @@ def _features(
     known = [*names, *(f"{name}_missing" for name in names)]
     others = [name for name in table.columns if name != spec.group]
     whose = f"the table, which has {some(others)}. Use the weights of these columns"
-    strangers = check_names(path, weights, known, "that are not asked for", whose)
+    strangers = check_names(path, weights, known, "that were not selected", whose)
     policy = spec.missing if spec.missing in LIST_POLICIES else "error"
     missed = check_weights(path, weights, {*known, *table.columns}, policy, whose="the table")
     warnings = [text for text in (missed or strangers,) if text]

@@ -101,7 +101,7 @@ def _decoder(
     if isinstance(decoder, Blocks):
         raise OptionError("--input plf is for hierarchical models only.")
     if without := [name for name in arcs if name not in weights]:
-        run.warn(f"scores of arcs without a weight, which play no part: {', '.join(without)}")
+        run.warn(f"scores of arcs without a weight are ignored: {', '.join(without)}")
     return replace(decoder, arcs=arcs)
 
 
@@ -210,7 +210,7 @@ def _far(
     model = Model.open(cluster.received(files, f"model-{checksum}") if files else command.model, verify=bool(files))
     if model.info["checksum"] != checksum:
         raise input_error(
-            command.model, None, "is another model than where the work began. Copy it, or add --ship-model"
+            command.model, None, "is not the model that the work began with. Copy that model, or add --ship-model"
         )
     far_weights: Mapping[str, float] = model.weights
     if weights:

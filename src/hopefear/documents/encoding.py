@@ -74,7 +74,7 @@ def _charset(label: str, name: str) -> str:
     except (LookupError, ValueError):
         known = False
     if not known:
-        finding = f"declares the encoding {label[:40]!r}, which is not known. Convert the file to UTF-8"
+        finding = f"declares the encoding {label[:40]!r}, which is unknown. Convert the file to UTF-8"
         raise input_error(name, None, finding)
     return info.name
 
@@ -85,10 +85,10 @@ def _decoded(data: bytes, name: str, coding: Coding) -> str:
     except UnicodeDecodeError as error:
         line = line_of(data[: error.start].decode(coding.name, "replace"), None)
         finding = f"byte {error.start + 1} of the file is not {coding.name.upper()}"
-        raise input_error(name, line, f"{finding}. Name its encoding: --encoding latin-1") from None
+        raise input_error(name, line, f"{finding}. Give its encoding: --encoding latin-1") from None
     _refuse_nul(text, name)
     if text.encode(coding.name) != data:
-        raise input_error(name, None, f"is no clean {coding.name.upper()}. Convert it: iconv -t UTF-8")
+        raise input_error(name, None, f"is not valid {coding.name.upper()}. Convert it: iconv -t UTF-8")
     return text
 
 

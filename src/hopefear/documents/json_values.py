@@ -26,7 +26,7 @@ def read_json(data: bytes, name: str, encoding: str | None = None, fields: Seque
     try:
         json.loads(text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:
-        finding = f"is broken JSON: {error.msg}, column {error.colno}. Correct it"
+        finding = f"is not valid JSON: {error.msg}, column {error.colno}. Correct it"
         raise input_error(name, error.lineno, finding) from None
     except RecursionError:
         raise input_error(name, None, "is nested too deeply. Make it flatter") from None
@@ -38,7 +38,7 @@ def read_json(data: bytes, name: str, encoding: str | None = None, fields: Seque
             seen = True
             holes += _lines(text, start, stop, ascii_only)
     if fields and not seen:
-        raise input_error(name, None, f"has no value {' or '.join(fields)}. Name fields as in items.*.title")
+        raise input_error(name, None, f"has no value {' or '.join(fields)}. Write fields such as items.*.title")
     return TextDocument(name, text, coding, holes)
 
 

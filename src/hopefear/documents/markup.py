@@ -131,7 +131,7 @@ def check_xml(text: str, name: str, doctype: bool = False) -> None:
     try:
         parser.Parse(text.encode("utf-8"), True)
     except expat.ExpatError as error:
-        finding = f"is broken XML: {expat.ErrorString(error.code)}, column {error.offset + 1}. Correct it"
+        finding = f"is not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}. Correct it"
         raise input_error(name, error.lineno, finding) from None
 
 

@@ -31,13 +31,13 @@ class Package:
     def __init__(self, data: bytes, name: str) -> None:
         self._data, self._name = data, name
         if data.startswith(_OLE):
-            finding = "is locked with a password, or in the format of before 2007. Save it as .docx without one"
+            finding = "is password-protected, or in the format used before 2007. Save it as .docx without one"
             raise input_error(name, None, finding)
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._members = self._zip.infolist()
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
-            raise input_error(name, None, f"is no whole zip file ({error}). Copy or save it again") from None
+            raise input_error(name, None, f"is not a complete zip file ({error}). Copy or save it again") from None
         self._check()
 
     def _check(self) -> None:
@@ -52,12 +52,12 @@ class Package:
             raise input_error(self._name, None, "holds two members of the same name. Save it again")
         for member in self._members:
             if member.header_offset < 0:
-                raise input_error(self._name, None, "is no whole zip file. Copy or save it again")
+                raise input_error(self._name, None, "is not a complete zip file. Copy or save it again")
             if member.file_size > (1 << 20) and member.file_size > RATIO * member.compress_size:
-                finding = f"{member.filename[:60]!r} unpacks to more than {RATIO} times its size, as no document does"
+                finding = f"{member.filename[:60]!r} unpacks to more than {RATIO} times its size, unlike a document"
                 raise input_error(self._name, None, f"{finding}. Save it again")
             if member.flag_bits & 1:
-                raise input_error(self._name, None, "is locked with a password. Save it without one")
+                raise input_error(self._name, None, "is password-protected. Save it without a password")
 
     @property
     def names(self) -> list[str]:

@@ -88,7 +88,7 @@ def _entries(text: str, name: str) -> list[_Entry]:
             current.text += _unescaped(more[1])
             current.stop = line.stop
         else:
-            raise input_error(name, number, 'is neither a comment nor msgid "..." nor a "..." that goes on. Correct it')
+            raise input_error(name, number, 'is neither a comment nor msgid "..." nor a continuing "...". Correct it')
     return entries
 
 

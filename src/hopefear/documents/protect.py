@@ -223,9 +223,9 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise InputError(f"--protect {pattern!r}: no regular expression ({error}). Correct it") from None
+        raise InputError(f"--protect {pattern!r}: not a regular expression ({error}). Correct it") from None
     if compiled.match(""):
-        finding = "matches the empty text, so it protects nothing"
+        finding = "matches the empty string, so it protects nothing"
         raise InputError(f"--protect {pattern!r}: {finding}. Let it match at least one character")
     return compiled
 

@@ -62,7 +62,7 @@ def _only_text(rows: Sequence[Sequence[str]], name: str) -> tuple[list[int], boo
     if max(map(len, rows)) == 1:
         return [0], False
     known = printable(", ".join(rows[0])[:200])
-    raise input_error(name, None, f"which column is to be translated? Name one with --column: {known}")
+    raise input_error(name, None, f"which column should be translated? Choose one with --column: {known}")
 
 
 def _columns(column: str | int | Sequence[str | int], header: list[str], name: str) -> tuple[list[int], bool]:
@@ -77,7 +77,7 @@ def _columns(column: str | int | Sequence[str | int], header: list[str], name: s
         elif str(each).isdecimal() and 1 <= int(each) <= len(header):
             wanted.append(int(each) - 1)
         else:
-            raise input_error(name, 1, f"has no column {each}. Name one of these, or its number: {known}")
+            raise input_error(name, 1, f"has no column {each}. Give one of these, or its number: {known}")
     return wanted, named
 
 

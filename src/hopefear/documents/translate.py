@@ -1,4 +1,4 @@
-"""Documents translated: read by the end of their name, written whole or not at all."""
+"""Documents translated: read by the end of their name, written complete or not at all."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_document(
     kind = SUFFIXES.get(Path(name).suffix.lower())
     if kind is None:
         known = " ".join(SUFFIXES)
-        raise input_error(name, None, f"is no kind of document that is known. Its name may end in {known}")
+        raise input_error(name, None, f"is not a kind of document that hopefear knows. Its name may end in {known}")
     if kind == "text":
         from hopefear.documents.plain import read_text
 
@@ -110,14 +110,14 @@ def translate_document(
     """Translate a file into ``out``, a file or a folder that is there; the path of what was written.
 
     ``translate`` gets segments and returns as many; None, or an exception for a segment by itself, leaves that segment
-    as it is. So does a translation that loses a tag or a protected span. ``report`` is told each such segment in a
-    line. With a ``protector``, protected spans are marked before. The file appears whole or not at all.
+    as it is. So does a translation that loses a tag or a protected span. ``report`` gets each such segment in a
+    line. With a ``protector``, protected spans are marked before. The file appears complete or not at all.
     """
     name = path_name(path)
     target = Path(out) / Path(path).name if Path(out).is_dir() else Path(out)
     try:
         if target.exists() and target.samefile(path):
-            raise input_error(name, None, "would be overwritten by its translation. Name another --out")
+            raise input_error(name, None, "would be overwritten by its translation. Choose another --out")
         data = read_whole(path)
     except OSError as error:
         raise os_error(path, error) from None

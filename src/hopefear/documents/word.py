@@ -43,7 +43,7 @@ def _declared(head: str) -> str | None:
 def _members(package: Package, name: str) -> list[str]:
     """The members that have text, the main one first."""
     if _TYPES not in package.names:
-        raise input_error(name, None, "is a zip file, but no Word document. Save it as .docx")
+        raise input_error(name, None, "is a zip file, but not a Word document. Save it as .docx")
     text, _ = decode(package.read(_TYPES), f"{name}: {_TYPES}", None, _declared)
     check_xml(text, f"{name}: {_TYPES}")
     main: list[str] = []
@@ -56,7 +56,7 @@ def _members(package: Package, name: str) -> list[str]:
                 main += [member] if _MAIN.search(kind) else []
                 more += [member] if _PARTS.search(kind) else []
     if not main:
-        raise input_error(name, None, "is a zip file, but no Word document. Save it as .docx")
+        raise input_error(name, None, "is a zip file, but not a Word document. Save it as .docx")
     return [*main, *sorted(more)]
 
 

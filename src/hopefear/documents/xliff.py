@@ -40,7 +40,7 @@ def read_xliff(data: bytes, name: str, encoding: str | None = None, everything: 
     root = next((_local(token.name) for token in row if token.kind in ("open", "empty")), "")
     if root != "xliff":
         raise input_error(
-            name, 1, f"is XML, but no XLIFF: its first element is {root or 'missing'}. Name an XLIFF file"
+            name, 1, f"is XML, but not XLIFF: its first element is {root or 'missing'}. Give an XLIFF file"
         )
     holes = [hole for unit in _units(text, row) for hole in unit.holes(text, row, everything)]
     return TextDocument(name, text, coding, holes, references=True)

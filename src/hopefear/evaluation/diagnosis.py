@@ -68,7 +68,7 @@ def diagnose(
 
     Without ``initial``, before means the first candidate of each list; of forests nothing is known then, and so nothing
     is reported about gains. ``history`` has a record with a ``score`` for
-    each epoch of a trainer that goes on from epoch to epoch; leave it out for one that does not (mert). Of forests,
+    each epoch of a trainer that continues from epoch to epoch; leave it out for one that does not (mert). Of forests,
     only the weights and the outcome are examined. ``held_out`` is before against after on other sentences.
     """
     w = weight_vector(weights, pool.feature_names)
@@ -286,7 +286,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     if gained <= 0:
         yield Finding("no-gain", f"nothing was gained: {_change(metric, target)}. Keep the old weights")
     elif target.p > CHANCE:
-        yield Finding("gain-in-noise", f"the gain may be chance: {_change(metric, target)}. Take more sentences")
+        yield Finding("gain-in-noise", f"the gain may be due to chance: {_change(metric, target)}. Use more sentences")
     if not all(before.references(i) for i in range(len(before))):
         return
     if gained > 0:
@@ -334,7 +334,7 @@ def examine_held_out(change: Difference | None, metric: Metric) -> list[Finding]
     return [
         Finding(
             "holdout-worse",
-            f"the held-out sentences got worse: {_change(metric, change)}. The weights may be fitted to the others "
-            "only: take more sentences, or more regularisation",
+            f"the held-out sentences got worse: {_change(metric, change)}. The weights may overfit the others: "
+            "use more sentences, or more regularisation",
         )
     ]

@@ -114,7 +114,7 @@ def same_text(
     rows = [i for i in _spaced(count) if text(i).strip()]
     shares = [sum(text(i).split() == get(i).split() for i in rows) / max(1, len(rows)) for get in references]
     return [
-        f"{name} is the {what} itself in {100 * share:.0f} % of the lines. Give translations by people as references"
+        f"{name} is the {what} itself in {100 * share:.0f} % of the lines. Give human translations as references"
         for name, share in zip(names, shares, strict=False)
         if share >= SAME
     ]
@@ -222,7 +222,7 @@ class _Fit:
             return finding
         least = CHANCE if len(self.rows) >= ENOUGH else CHANCE / 2
         hopeless = self.various and self.better_than_chance() < least
-        return "fits the lines given no better than lines at random" if hopeless else ""
+        return "matches its lines no better than random lines" if hopeless else ""
 
     def misplaced(self) -> str:
         """Which other order is better, of all lines or from some line on."""

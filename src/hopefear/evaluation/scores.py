@@ -192,7 +192,7 @@ class Scored:
             for system in self.systems:
                 if sum(line.endswith(" .") for output in system.outputs for line in output) >= 100:
                     finding = f"{system.name}: many lines end in ' .': is it tokenised?"
-                    return f"{finding} Then --tokenize none, or score raw text"
+                    return f"{finding} If so, use --tokenize none, or score raw text"
         return None
 
 

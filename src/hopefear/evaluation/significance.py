@@ -76,7 +76,7 @@ def approximate_randomization(
     a, b = _same_sentences(stats_a, stats_b, samples)
     if len(a) != len(b):
         raise InputError(
-            f"randomisation needs as many runs of both systems, not {len(a)} and {len(b)}: use the bootstrap"
+            f"randomisation needs the same number of runs of both systems, not {len(a)} and {len(b)}: use the bootstrap"
         )
     by_chance = np.abs(_core.randomization(metric.core, a, b, samples, seed % 2**64, jobs))
     deltas = _bootstrap_deltas(a, b, metric, min(samples, SAMPLES), seed, jobs)

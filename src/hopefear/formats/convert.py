@@ -48,7 +48,7 @@ def convert(
     read = [*dict.fromkeys([*list_formats(), *FOREST_FORMATS]), "weights"] if source is not None else []
     for option, format, known in (("--from", source, read), ("--to", target, WRITTEN)):
         if format is not None and format.partition(":")[0] not in known:
-            raise OptionError(f"{option}: no format is called {format!r}. Choose one of {', '.join(known)}.")
+            raise OptionError(f"{option}: there is no format {format!r}. Choose one of {', '.join(known)}.")
     target = target or _by_name(out)
     if "weights" in (target, source):
         if (source or "weights") != "weights" or (target or "weights") != "weights":
@@ -68,7 +68,7 @@ def convert(
 def _write(pool: Pool, path: PathLike, out: PathLike, target: str) -> None:
     if target in NBEST_FORMATS and (pool.is_lists or target == "jsonl"):
         if not pool.is_lists:
-            finding = "forests are no lists. Get the best of them by hopefear rerank --forests --nbest-out"
+            finding = "forests are not lists. Get the best candidates with hopefear rerank --forests --nbest-out"
             raise input_error(path_name(path), None, finding)
         write_nbest(pool, out, target)
     elif target in lattices.LATTICE_FORMATS:
@@ -87,7 +87,7 @@ def _read(path: PathLike, source: str | None, references: Sequence[PathLike] | N
     elif os.path.isdir(path):  # noqa: PTH112
         forests = not any((Path(path) / name).exists() for name in ("1best_recog", "acwt", "lmwt"))
     elif os.fspath(path) == "-":
-        raise InputError("standard input: cannot detect its format. Name it with --from")
+        raise InputError("standard input: cannot detect its format. Give it with --from")
     else:
         forests = forests_begin(path)
     return (read_forests if forests else read_nbest)(path, references, source, sources)

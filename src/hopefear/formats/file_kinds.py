@@ -66,7 +66,7 @@ def _confusion(
 ) -> InputError | None:
     for path in (*lists, *texts, *forests):
         if ending := packed_in_name_only(path):
-            finding = f"its name ends in {ending}, but that is not what it is. Rename it, copy it or make it again"
+            finding = f"its name ends in {ending}, but its content does not. Rename it, copy it or make it again"
             if path in texts or kind_of(path) != "lists":
                 return input_error(path_name(path), None, finding)
     plain = next((path for path in lists if kind_of(path) == "text"), None)

@@ -48,7 +48,7 @@ def _check(format: str | None, known: Sequence[str] = FOREST_FORMATS) -> None:
         return
     name, colon, _ = format.partition(":")
     if name not in known or (colon and name not in _LATTICES):
-        raise InputError(f"forests: no format is called {format!r}. Choose one of {', '.join(known)}")
+        raise InputError(f"forests: there is no format {format!r}. Choose one of {', '.join(known)}")
 
 
 def _parser(format: str | None) -> tuple[ForestParser, str | None]:
@@ -86,7 +86,7 @@ def read_forests(
     else:
         files = _numbered(Path(path)) if folder else list(path)  # type: ignore[arg-type]
         if not files:
-            raise InputError("forests: no file was named. Name at least one")
+            raise InputError("forests: no file was given. Give at least one")
         (parser, format), pool = _parser(format), Pool()
         for number, file in enumerate(files, 1):
             for _ in _parsed(parser, file, format):
@@ -108,7 +108,7 @@ def _no_repeated(pool: Pool, name: str) -> None:
     if len(set(ids)) < len(ids):
         seen: set[str] = set()
         twice = next(sentence_id for sentence_id in ids if sentence_id in seen or seen.add(sentence_id))  # type: ignore[func-returns-value]
-        raise input_error(name, None, f"{printable(repr(twice))} is there twice. Give each sentence once")
+        raise input_error(name, None, f"{printable(repr(twice))} occurs twice. Give each sentence once")
 
 
 def _numbered(folder: Path) -> list[PathLike]:
@@ -131,7 +131,7 @@ def _numbered(folder: Path) -> list[PathLike]:
         if lattices := [name for name in names if re.search(r"\.(slf|lat|htk|fst)(\.|$)", name)]:
             return [folder / name for name in lattices]
         raise input_error(
-            path_name(folder), None, 'no file is called after a sentence, as "0.json.gz" is. Check the path'
+            path_name(folder), None, 'no file is named after a sentence, such as "0.json.gz". Check the path'
         )
     for number in range(len(numbered)):
         if number not in numbered:
@@ -226,9 +226,9 @@ def _recognised(path: PathLike, start: bytes) -> str:
     if start[:1] == b"{" or re.match(rb"[0-9]+ \|\|\| *\{", start):
         return "cdec"  # or Travatar or Cicada, by the keys
     if start.startswith(FOREST_MAGIC):
-        raise input_error(path_name(path), None, "a native file holds all sentences. Name the file, not its folder")
+        raise input_error(path_name(path), None, "a native file holds all sentences. Give the file, not its folder")
     finding = f"{start[:20].decode('utf-8', 'backslashreplace')!r} is not how a file of forests begins"
-    raise input_error(path_name(path), 1, f"{finding}. Name its format: {', '.join(FOREST_FORMATS)}")
+    raise input_error(path_name(path), 1, f"{finding}. Give its format: {', '.join(FOREST_FORMATS)}")
 
 
 _KALDI = re.compile(rb"\S+ *\r?\n[0-9]+\s+[0-9]+\s+\S+(\s+\S+)?\s+[-+0-9.e]+,[-+0-9.e]+")
@@ -341,7 +341,7 @@ def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
 def _write_folder(pool: Pool, folder: Path, format: str, suffix: str) -> None:
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise input_error(path_name(folder), None, "is there already. Remove it or choose another name")
+            raise input_error(path_name(folder), None, "already exists. Remove it or choose another name")
         with atomic_folder(folder) as new:
             for number in range(len(pool)):
                 with output(new / f"{number}{suffix}", "wb") as file:

@@ -98,7 +98,7 @@ def _token_logprobs(data: Input, line: int, value: Any, ids: Any = None) -> list
     if isinstance(value, dict):  # OpenAI: {"token_logprobs": [...]}, of a chat {"content": [{"logprob": ...}, ...]}
         value = value.get("token_logprobs", value.get("content"))
     if not isinstance(value, list):
-        data.fail(line, "the tokens' log probabilities must be a list. Is this the format that was named?")
+        data.fail(line, "the tokens' log probabilities must be a list. Is this the right format?")
     chosen = ids if isinstance(ids, list) and len(ids) == len(value) else [None] * len(value)
     return [_logprob(entry, str(token)) for entry, token in zip(value, chosen, strict=True)]
 
@@ -171,15 +171,13 @@ def _per_sentence(data: Input, lines: int) -> int:
     if data.argument:
         if not re.fullmatch(r"[1-9][0-9]{0,8}", data.argument):
             data.fail(
-                None, f"{shortened(data.argument)} is no number of candidates. For ten per sentence, write flat:10"
+                None, f"{shortened(data.argument)} is not a number of candidates. For ten per sentence, write flat:10"
             )
         most, why = int(data.argument), f"{data.argument} per sentence"
     elif data.sentences:
         most, why = max(1, lines // data.sentences), f"{data.sentences} sentences"
     else:
-        data.fail(
-            None, "how many candidates a sentence has is not known. Add their number, as in flat:10, or give references"
-        )
+        data.fail(None, "the number of candidates per sentence is unknown. Add it, as in flat:10, or give references")
     if lines % most or (data.sentences and lines // most != data.sentences):
         data.fail(None, f"{lines} candidates are not {why}. Give every sentence the same number")
     return most

@@ -131,7 +131,7 @@ def _link(word: str, source: int, target: int) -> tuple[int, int]:
 def write_grammar(rules: Iterable[GrammarRule], path: PathLike, style: str = "cdec") -> None:
     """Rules as text. ``style``: in cdec's the gaps of the target side are ``[1]``, in Joshua's ``[X,1]``."""
     if style not in ("cdec", "joshua"):
-        raise InputError(f"grammar: no style is called {style!r}. Choose cdec or joshua")
+        raise InputError(f"grammar: there is no style {style!r}. Choose cdec or joshua")
     with output(path) as file:
         for rule in rules:
             line = _line(rule, style)

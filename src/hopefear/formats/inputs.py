@@ -44,7 +44,7 @@ def pool_of(
     if lists is None:
         if group is None:
             finding = f"there are no lists of candidates in {'this file' if path else 'this ' + type(data).__name__}"
-            raise InputError(f"{finding}. If its rows are candidates, name group: the column that says which compete")
+            raise InputError(f"{finding}. If its rows are candidates, give group: the column that says which compete")
         columns = () if references is None else references
         return read_table(data).pool(TableSpec(group, features, text, columns, outcome, missing))  # type: ignore[arg-type]
     if not isinstance(lists, Pool) or references is not None:

@@ -22,7 +22,7 @@ def _copied(pool: Pool, names: Sequence[str], forest: Callable[[int, Forest, Voc
         new.vocab.add(pool.vocab[k])
     for name in names:
         if new.features.add(name) != len(new.features) - 1:
-            raise InputError(f"there is a feature {name!r} already. Choose another name")
+            raise InputError(f"there is already a feature {name!r}. Choose another name")
     ids = pool.ids
     for i, old in enumerate(pool):
         new.append(ids[i], forest(i, old, new.vocab, new.features), pool.source(i), pool.references(i))
@@ -55,7 +55,7 @@ def share_prefixes(pool: Pool) -> Pool:
     if not pool.is_lists:
         raise InputError("only lists can share prefixes: these are forests already")
     if pool.number_names:
-        raise InputError("columns of metrics belong to whole candidates: lattices have no place for them")
+        raise InputError("columns of metrics belong to complete candidates: lattices cannot store them")
     return _copied(pool, pool.feature_names, lambda i, old, vocab, features: _shared(old, vocab, features))
 
 
@@ -177,9 +177,7 @@ def write_lattices(pool: Pool, path: PathLike, format: str) -> None:
     """
     name = path_name(path)
     if strangers := [feature for feature in pool.feature_names if feature not in _KNOWN[format]]:
-        finding = (
-            f"{format} has no place for the feature {strangers[0]!r}, only for {', '.join(sorted(_KNOWN[format]))}"
-        )
+        finding = f"{format} cannot store the feature {strangers[0]!r}, only {', '.join(sorted(_KNOWN[format]))}"
         raise input_error(name, None, f"{finding}. Write the native format")
     write = {"kaldi": _kaldi, "openfst": _openfst, "slf": _slf}[format]
     with output(path) as file:
@@ -198,7 +196,7 @@ def _arcs(forest: Forest, pool: Pool, place: str) -> Iterator[Arc]:
         tails = forest.tails[forest.tail_begin[e] : forest.tail_begin[e + 1]]
         words = [int(w) for w in forest.words[forest.word_begin[e] : forest.word_begin[e + 1]]]
         if len(tails) > 1 or (len(tails) == 1 and (not words or words[0] >= 0)):
-            finding = "an edge has two tails, or words before its tail: this is no lattice"
+            finding = "an edge has two tails, or words before its tail: this is not a lattice"
             raise InputError(f"{place}: {finding}. Write the native format")
         own = [pool.vocab[w] for w in words[len(tails) :]] or ["<eps>"]
         features = edge_features(forest, e)

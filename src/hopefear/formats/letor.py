@@ -51,14 +51,14 @@ def read_letor(path: str | Path) -> Table:
                 for word in words[2:]:
                     key, _, value = word.partition(":")
                     if (feature := _whole(key)) in ids[before:]:
-                        raise input_error(name, number, f"feature {feature} is there twice. Keep one")
+                        raise input_error(name, number, f"feature {feature} occurs twice. Keep one")
                     ids.append(feature)
                     values.append(finite_number(value))
                     rows.append(len(queries))
             except InputError:
                 raise
             except ValueError:
-                raise input_error(name, number, "not a finite number where one should be. Fix the line") from None
+                raise input_error(name, number, "expected a finite number. Fix the line") from None
             queries.append(words[1].removeprefix("qid:"))
     if not queries:
         raise input_error(name, None, "the file is empty")

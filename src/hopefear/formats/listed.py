@@ -76,7 +76,7 @@ class Input:
         except (TypeError, ValueError, OverflowError):
             self.fail(line, f"{what} is {shortened(value)}, which is not a number. Write one")
         if not math.isfinite(number):
-            self.fail(line, f"{what} is {shortened(value)}. Replace it by a finite number, or drop the candidate")
+            self.fail(line, f"{what} is {shortened(value)}. Replace it with a finite number, or drop the candidate")
         return number
 
     def documents(self) -> Iterator[tuple[int, Any]]:
@@ -128,14 +128,14 @@ def scores_of(data: Input, line: int, value: Any, name: str = "score") -> dict[s
 def texts_of(data: Input, line: int, value: Any, what: str) -> list[str]:
     """The value, if it is a list of texts."""
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        data.fail(line, f"{what} must be a list of strings. Is this the format that was named?")
+        data.fail(line, f"{what} must be a list of strings. Is this the right format?")
     return list(value)
 
 
 def object_of(data: Input, line: int, value: Any) -> dict[str, Any]:
     """The value, if it is a JSON object."""
     if not isinstance(value, dict):
-        data.fail(line, f"expected an object, found {shortened(value)}. Is this the format that was named?")
+        data.fail(line, f"expected an object, found {shortened(value)}. Is this the right format?")
     return value
 
 

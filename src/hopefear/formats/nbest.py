@@ -62,7 +62,7 @@ def _reader(format: str) -> Callable[[Input], Iterator[Listed]] | None:
 def _check(format: str | None) -> None:
     if format is not None and not is_list_format(format):
         known = ", ".join(list_formats())
-        raise InputError(f"candidates: no format is called {format!r}. Choose one of {known}")
+        raise InputError(f"candidates: there is no format {format!r}. Choose one of {known}")
 
 
 def _as_list(paths: Lists) -> list[PathLike]:
@@ -73,9 +73,9 @@ def _as_list(paths: Lists) -> list[PathLike]:
         return [Records(lists)]
     if not isinstance(given, list) or not all(isinstance(path, str | os.PathLike) for path in given):
         cure = "A table with a row for each candidate is read by Pool.from_table, with group"
-        raise InputError(f"candidates: no list of them is in this {type(paths).__name__}. {cure}")
+        raise InputError(f"candidates: there is no list of them in this {type(paths).__name__}. {cure}")
     if not given:
-        raise InputError("candidates: no file was named. Name at least one")
+        raise InputError("candidates: no file was given. Give at least one")
     return given
 
 
@@ -142,7 +142,7 @@ def _parsed(
     if not in_memory and os.path.isdir(path) and not is_dataset(path):  # noqa: PTH112
         format = format or _folder(path)
         if (read := _reader(format)) is None:
-            raise input_error(path_name(path), None, f"is a folder, and lists in {format} are files. Name one")
+            raise input_error(path_name(path), None, f"is a folder, and lists in {format} are files. Give a file")
         yield from _foreign(parser, Input(path), format, read, references, missing)
         return
     pieces = path.pieces() if isinstance(path, Records) else _pieces(path)
@@ -220,7 +220,7 @@ def _folder(path: PathLike) -> str:
         return "espnet"
     if names & {"acwt", "lmwt", "ac_cost", "lm_cost"}:
         return "kaldi-nbest"
-    raise input_error(path_name(path), None, "is a folder. Name its format: espnet or kaldi-nbest; or a file in it")
+    raise input_error(path_name(path), None, "is a folder. Give its format: espnet or kaldi-nbest; or a file in it")
 
 
 def _recognised(path: PathLike, piece: bytes) -> str:
@@ -266,12 +266,12 @@ def write_nbest(
     '0 ||| a cat ||| lm= -2.5 ||| 0\\n'
     """
     if format is not None and format not in NBEST_FORMATS:
-        raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")
+        raise InputError(f"candidates: there is no format {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")
     pool = pool if isinstance(pool, Pool) else read_nbest(pool)
     if format is None:
         format = "jsonl" if ".jsonl" in os.path.basename(os.fspath(path)) else "moses"  # noqa: PTH119
     if format != "jsonl" and pool.number_names:
-        raise InputError(f"{path_name(path)}: {format} lists have no place for metric columns. Write JSONL instead")
+        raise InputError(f"{path_name(path)}: {format} lists cannot store metric columns. Write JSONL instead")
     w = weight_vector(weights, pool.feature_names) if weights is not None else None
     with output(path, "wb") as file:
         for begin in range(0, len(pool), 64):

@@ -106,7 +106,7 @@ def evenly_spaced(pool: Pool, most: int) -> Pool:
 def chosen(pool: Pool, features: Sequence[str] = (), outcome: Sequence[str] = ()) -> Pool:
     """Lists with these features only (names or patterns; none: all), and with these columns as outcomes."""
     if not pool.is_lists:
-        raise InputError("features and outcomes are chosen of lists, not of forests")
+        raise InputError("features and outcomes can be chosen for lists, not for forests")
     names, numbers = pool.feature_names, pool.number_names
     for name in outcome:
         if name not in (*names, *numbers):

@@ -84,7 +84,7 @@ def _keyed(data: Input, path: Path) -> dict[str, str]:
     for number, line in enumerate(lines, 1):
         key, _, rest = line.partition(" ")
         if key in values:
-            raise input_error(path_name(path), number, f"{shortened(key)} is there twice. Keep one")
+            raise input_error(path_name(path), number, f"{shortened(key)} occurs twice. Keep one")
         if key:
             values[key] = rest
     return values
@@ -148,7 +148,7 @@ def kaldi_nbest(data: Input) -> Iterator[Listed]:
     """Tables in a folder, with keys ``utterance-1``, ``utterance-2``, ...: ``text``, and each of numbers a feature."""
     folder = Path(data.path)
     if not folder.is_dir():
-        data.fail(None, "is not a folder with text, acwt and lmwt. Name the folder")
+        data.fail(None, "is not a folder with text, acwt and lmwt. Give that folder")
     words = next((folder / name for name in _WORDS if (folder / name).is_file()), None)
     if words is None:
         data.fail(None, f"none of {', '.join(_WORDS)} is in this folder. Check the path")

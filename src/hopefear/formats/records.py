@@ -102,7 +102,7 @@ def dataset_table(data: Any) -> Any:
         splits = sorted(path.name for path in folder.iterdir() if (path / STATE).is_file())
         if len(splits) == 1:
             return dataset_table(folder / splits[0])
-        cure = f"Name one: {', '.join(str(folder / split) for split in splits)}"
+        cure = f"Choose one: {', '.join(str(folder / split) for split in splits)}"
         raise input_error(path_name(data), None, f"holds several datasets. {cure}")
     try:
         files = [entry["filename"] for entry in json.loads(read_whole(folder / STATE))["_data_files"]]

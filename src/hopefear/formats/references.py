@@ -29,7 +29,7 @@ def _by_id(pool: Pool, path: PathLike, lines: list[str]) -> list[str]:
     if not all(name in rows for name in ids):
         return lines
     if twice:
-        raise input_error(path_name(path), None, f"{twice!r} is there twice. Keep one")
+        raise input_error(path_name(path), None, f"{twice!r} occurs twice. Keep one")
     return [lines[rows[name]].partition(" ")[2] for name in ids]
 
 

@@ -38,15 +38,13 @@ class PoolWriter:
 
     def add(self, pool: Pool) -> None:
         if self.format != "jsonl" and pool.number_names:
-            raise InputError(
-                f"{path_name(self.path)}: moses lists have no place for metric columns. Write JSONL instead"
-            )
+            raise InputError(f"{path_name(self.path)}: moses lists cannot store metric columns. Write JSONL instead")
         self._write(format_nbest(pool, 0, len(pool), self.format, None, self.written))
         self.written += len(pool)
 
 
 @contextmanager
 def pool_writer(path: PathLike) -> Iterator[PoolWriter]:
-    """The file appears whole or not at all."""
+    """The file appears complete or not at all."""
     with output(path, "wb") as file:
         yield PoolWriter(path, file.write)

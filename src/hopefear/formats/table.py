@@ -150,7 +150,7 @@ class Table:
         number = as_number(value)
         if number is None:
             finding = f"{name} is {str(value)[:40]!r}, which is not a number"
-            raise self.error(row, f"{finding}. Fix it, or name the columns to use with --features")
+            raise self.error(row, f"{finding}. Fix it, or choose the columns to use with --features")
         return number
 
     def texts(self, name: str, what: str) -> list[str]:
@@ -181,8 +181,8 @@ class Table:
                 name for name in self.columns if name not in other and not NAMELESS(name) and self.is_numeric(name)
             ]
             if not features:
-                finding = "; ".join(["no column of numbers is left for features", *self.left_out(spec)])
-                raise input_error(self.name, None, f"{finding}. Name them: --features")
+                finding = "; ".join(["no column of numbers is left", *self.left_out(spec)])
+                raise input_error(self.name, None, f"{finding}. Choose columns with --features")
             return features
         features = []
         for pattern in spec.features:
@@ -225,7 +225,7 @@ class Table:
                     break
             else:
                 finding = f"{name} is {first:g} in every row, so it cannot tell candidates apart"
-                raise input_error(self.name, None, f"{finding}. Name the columns to use with --features")
+                raise input_error(self.name, None, f"{finding}. Choose the columns to use with --features")
 
     def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
         """A column of labels as numbers, and the labels in the order in which they appear."""
@@ -276,7 +276,7 @@ class Table:
                     counts[row] = len(value)
                 elif len(value) != counts[row]:
                     finding = f"{name} has {len(value)} values, {first} has {counts[row]}"
-                    raise self.error(row, f"{finding}. All lists of a row go together: name the columns to use")
+                    raise self.error(row, f"{finding}. All lists of a row have one length: choose the columns to use")
         columns: dict[str, Column] = {}
         for name in self.columns:
             if name in wide:

@@ -269,7 +269,7 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
             return from_arrow(_batches(path, opened), path_name(path))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         finding = f"cannot be read ({printable(' '.join(str(error).split()))[:200]})"
-        raise input_error(path_name(path), None, f"{finding}. Is it whole, and what its name says?") from None
+        raise input_error(path_name(path), None, f"{finding}. Is it complete, and of the kind its name says?") from None
 
 
 def _batches(path: PathLike, opened: Any) -> Any:
@@ -306,12 +306,12 @@ def _read_parquet(path: PathLike) -> Any:
 def write_ranked(path: PathLike, table: Table, out: PathLike, score: Sequence[Any], rank: Sequence[Any]) -> None:
     """The table of a file with two columns more, ``score`` and ``rank``: a value per row, or a list where it is wide.
 
-    What is there already stays as it is written. None is a row that was left out.
+    Columns that exist already stay as they are written. None is a row that was left out.
     """
     kind = kind_of(out if is_dataset(path) else path)
     for name in ("score", "rank"):
         if name in table.columns:
-            raise input_error(path_name(path), None, f"has a column {name!r} already. Rename it")
+            raise input_error(path_name(path), None, f"already has a column {name!r}. Rename it")
     if os.fspath(out) != "-" and kind_of(out) != kind:
         finding = f"a table in {kind} is written in {kind}. Change the ending of the name"
         raise input_error(path_name(out), None, finding)

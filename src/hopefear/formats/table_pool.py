@@ -181,7 +181,7 @@ class PoolBuilder:
         for first, last, rows, values in self._parts(name, "--outcome"):
             if np.isnan(values).any():
                 row = rows.start + int(np.flatnonzero(np.isnan(values))[0])
-                cure = "Every candidate needs its outcome: fill it, or cut the row"
+                cure = "Every candidate needs its outcome: fill it, or remove the row"
                 raise self.table.error(row, f"{name} is missing. {cure}")
             outcome[rows] = self._centred(first, last, values)
         return outcome

@@ -35,7 +35,7 @@ def read_run(path: str) -> dict[str, dict[str, float]]:
             raise input_error(name, number, f"{finding}: query Q0 document rank score name")
         documents = scores.setdefault(words[0], {})
         if words[2] in documents:
-            raise input_error(name, number, f"document {words[2]} is there twice for query {words[0]}. Drop one")
+            raise input_error(name, number, f"document {words[2]} occurs twice for query {words[0]}. Drop one")
         documents[words[2]] = _number(words[4], name, number, "score")
     if not scores:
         raise input_error(name, None, "the run is empty")
@@ -114,5 +114,5 @@ def _names(paths: Sequence[str]) -> list[str]:
     short = [Path(path).name.partition(".")[0] for path in paths]
     names = short if len({*short}) == len(short) else list(paths)
     if len({*names}) < len(names):
-        raise InputError(f"{paths[0]}: a run is named twice. Give each once")
+        raise InputError(f"{paths[0]}: a run is given twice. Give each once")
     return [f"run_{name}" if name in (GROUP, DOCUMENT, GRADE, RETRIEVED) else name for name in names]

@@ -40,7 +40,7 @@ class ManyWeights(Mapping[str, float]):
         return len(self.table)
 
     def __iter__(self) -> Iterator[str]:
-        raise InputError("these weights keep no names: ask for the weight of a name")
+        raise InputError("these weights do not store names: look up the weight of a name")
 
 
 def read_many_weights(path: PathLike) -> Mapping[str, float]:
@@ -179,7 +179,7 @@ def matched_numbers(
     if not renamed:
         return weights, None
     example = min(renamed)
-    note = f"numbers begin at another one than those of the features: {example} is {renamed[example]}, and so on"
+    note = f"numbers begin at a different value than those of the features: {example} is {renamed[example]}, and so on"
     return {renamed.get(name, name): value for name, value in weights.items()}, f"{path_name(path)}: {note}"
 
 

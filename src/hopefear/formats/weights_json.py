@@ -29,7 +29,7 @@ def parsed(data: bytes, path: PathLike) -> dict[str, Any]:
     if isinstance(record, dict) and record and all(map(_is_number, record.values())):
         return {"weights": {name: float(value) for name, value in record.items()}}
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise input_error(path, None, 'is JSON, but no file of weights: "format" should be "hopefear weights"')
+        raise input_error(path, None, 'is JSON, but not a file of weights: "format" should be "hopefear weights"')
     if record.get("version") != VERSION:
         finding = f"has version {record.get('version')}, and this hopefear reads version {VERSION}"
         raise input_error(path, None, f"{finding}. Save the weights again")

@@ -93,7 +93,7 @@ class Corrections:
         """``source`` and ``target``: codes of the languages, for sentence ends. Without ``decoders``, weights stay."""
         self._model, self._languages = model, (source, target)
         folder = Path(folder)
-        refuse_links(folder, "Replace it by the file itself")
+        refuse_links(folder, "Replace it with the file itself")
         self._names = [""] if layer is None else ["", check_layer(layer)]
         self._journals = [Journal(folder / "layers" / name if name else folder) for name in self._names]
         self._table = WordTable(model)
@@ -161,7 +161,7 @@ class Corrections:
             return Learnt(name, "learnt", phrases, dict(record.weights), tuple(notes))
 
     def _guarded(self, layer: int) -> Iterator[str]:
-        """Takes back changes of weights that did harm."""
+        """Undoes changes of weights that did harm."""
         owners = self._updates.harmful(self._view) if self._updates is not None else []
         if owners:
             journal = self._journals[layer]
@@ -169,14 +169,14 @@ class Corrections:
             try:
                 journal.append(record)
             except InputError as error:  # the correction itself is on the disk
-                yield f"Its weights could not be taken back: {error}"
+                yield f"Its weights could not be undone: {error}"
                 return
             self._apply(layer, record)
             self._renew()
-            yield f"The weights are as they were {len(owners)} corrections ago: earlier corrections came out worse"
+            yield f"The weights are as they were {len(owners)} corrections ago: later steps made old corrections worse"
 
     def undo(self, *ids: str) -> list[str]:
-        """Takes back corrections; the ids of those that counted until now."""
+        """Undoes corrections; the ids of those that counted until now."""
         layer = len(self._journals) - 1
         with self._guard, self._journals[layer].writing():
             self.view()
@@ -192,11 +192,11 @@ class Corrections:
             return [self._id(owner) for owner in fresh]
 
     def undo_since(self, time: str) -> list[str]:
-        """Takes back all corrections since a time in ISO 8601, in UTC unless it says otherwise."""
+        """Undoes all corrections since a time in ISO 8601, in UTC unless it says otherwise."""
         try:
             since = datetime.fromisoformat(time.strip())
         except ValueError:
-            raise InputError(f"{time!r} is no time. Write it as 2026-01-31T12:00") from None
+            raise InputError(f"{time!r} is not a time. Write it as 2026-01-31T12:00") from None
         since = since if since.tzinfo is not None else since.replace(tzinfo=UTC)
         layer = len(self._journals) - 1
         with self._guard:
@@ -209,7 +209,7 @@ class Corrections:
             return self.undo(*later)
 
     def __iter__(self) -> Iterator[Correction]:
-        """All corrections in the order of their journals, those of the layer behind those that all share."""
+        """All corrections in the order of their journals, those of the layer behind the shared ones."""
         with self._guard:
             self.view()
             records = sorted(self._records.items())
@@ -303,9 +303,9 @@ class Corrections:
         for pair in pairs:
             earlier = before.exact(pair.text)
             if earlier is not None and earlier.correction != pair.correction:
-                yield f"It takes the place of {self._id(earlier.owner)}: {earlier.correction}"
+                yield f"It replaces {self._id(earlier.owner)}: {earlier.correction}"
             if self._view.exact(pair.text) is not pair:
-                yield "Another correction of the same sentence counts"
+                yield "Another correction of the same sentence applies"
 
     def _id(self, owner: tuple[int, int]) -> str:
         name = self._names[owner[0]]
@@ -326,7 +326,7 @@ def _flat(text: str) -> str:
 
 def _text(text: str, what: str, empty: bool = False) -> str:
     if not isinstance(text, str):
-        raise InputError(f"{what} is no text. Give a string")
+        raise InputError(f"{what} is not a text. Give a string")
     text = text.encode("utf-8", "replace").decode()
     if not text.strip() and not empty:
         raise InputError(f"{what} is empty. Nothing can be learnt from it")
@@ -345,7 +345,7 @@ def _read_links(text: str) -> Links:
     try:
         return [(int(s), int(t)) for s, t in (link.split("-") for link in text.split())]
     except ValueError:
-        raise InputError(f"{text!r} in a journal of corrections is no alignment. Restore the journal") from None
+        raise InputError(f"{text!r} in a journal of corrections is not an alignment. Restore the journal") from None
 
 
 def _agree(links: Sequence[Links], tokens: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> bool:

@@ -60,7 +60,7 @@ class Decoders:
     """The decoders of one model; any number of threads may use them."""
 
     def __init__(self, model: Model, recipe: Mapping[str, Any], extra: Mapping[str, float]) -> None:
-        """``extra``: features besides those of corrections that only rules of sentences have, with their weights."""
+        """``extra``: more features, which only rules of sentences have, with their weights."""
         model.require("hiero", "a translator is for hiero")
         self.model = model
         self.extra = {**extra, **{name: float(recipe.get(name, value)) for name, value in FEATURES.items()}}

@@ -5,7 +5,7 @@
     {"n":2,"kind":"undo","time":"...","user":"","project":"","undone":[1],"check":"..."}
     {"n":3,"kind":"rollback","time":"...","user":"","project":"","undone":[1],"check":"..."}
 
-``weights`` is what the correction added to the weights of features, which a rollback takes back.
+``weights`` is what the correction added to the weights of features, which a rollback undoes.
 
 A line is confirmed once it is on the disk (``fsync``). What a kill leaves of a line has no line end: it does not count,
 and the next line takes its place. ``check`` is a checksum of the line and of all before it, so that a damaged journal
@@ -192,7 +192,7 @@ class Journal:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._held = _Held.of(self.folder / LOCK)
             except BlockingIOError:
-                finding = "another process writes to this journal. Send corrections to it, or end it"
+                finding = "another process is writing to this journal. Send corrections to it, or stop it"
                 raise input_error(self.path, None, finding) from None
             except OSError as error:
                 raise os_error(self.folder / LOCK, error) from None
@@ -251,5 +251,5 @@ def _checksum(before: str, body: bytes) -> str:
 def check_layer(name: str) -> str:
     """The name of a layer, if it can be one: letters, digits, ``.``, ``_`` and ``-``."""
     if not name or len(name) > 100 or name[0] in ".-" or not all(c.isalnum() or c in "._-" for c in name):
-        raise InputError(f"{name!r} is no name of a layer. Take letters, digits, . _ and -")
+        raise InputError(f"{name!r} is not a layer name. Use letters, digits, . _ and -")
     return name

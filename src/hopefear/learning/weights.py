@@ -5,7 +5,7 @@ The sentence is decoded with what was known before its correction, so that its o
 
 A guard looks at each run of ``RUN`` updates. Earlier corrections are its replay set: lists of candidates, as they were
 decoded before they were corrected. Where the weights after the run choose candidates of these lists that have a lower
-BLEU than those before it, and the paired bootstrap says that this is no chance (95 %), the run is taken back.
+BLEU than those before it, and the paired bootstrap says that this is not chance (95 %), the run is undone.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Updates:
         return self._learner
 
     def harmful(self, view: View) -> list[tuple[int, int]]:
-        """At the end of a run: the corrections whose changes are to be taken back."""
+        """At the end of a run: the corrections whose changes are to be undone."""
         if len(self._run) < RUN:
             return []
         now = self._decoders.of(view).vector

@@ -200,7 +200,7 @@ def usual(pool: Pool) -> str:
 
 
 def metric_for(text: str, lowercase: bool = False, tokenize: str | None = None, pool: Pool | None = None) -> Metric:
-    """A metric by its name. One that is none of ours is a column of the lists, or will be."""
+    """A metric by its name. A name that is not built in is a column of the lists, now or later."""
     name, rest = split_text(text)
     kind = find(name)
     columns = pool.number_names if pool is not None else [name] if kind is None else []

@@ -127,7 +127,7 @@ def align_directed(
     if worker.returncode or message != _DONE or len(links) != words:
         code = worker.returncode
         how = f"it was killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
-        raise InputError(f"word alignment failed: {how}. Is the memory enough? Try --jobs 1, or shorter --max-words")
+        raise InputError(f"word alignment failed: {how}. Is there enough memory? Try --jobs 1, or shorter --max-words")
     return links
 
 

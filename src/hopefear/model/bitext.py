@@ -45,7 +45,7 @@ def read_bitext(
     """
     if len(source) != len(target) or (align and len(align) != len(source)):
         counts = f"{len(source)} source, {len(target)} target" + (f", {len(align)} alignment" if align else "")
-        raise InputError(f"{counts} files were named. Each source file needs its target file, in the same order")
+        raise InputError(f"{counts} files were given. Each source file needs its target file, in the same order")
     bitext = Bitext()
     as_spelled = replace(target_text, lowercase=False)
     for i, files in enumerate(zip(source, target, strict=True)):

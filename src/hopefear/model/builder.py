@@ -130,7 +130,7 @@ def _alignments(
         raise InputError(f"{len(options.domains)} domains, {files} source files. Give one name per pair of files")
     times = 1 if align else len(alignment.aligner_names(options.aligner))
     if save_alignment is not None and times > 1:
-        raise InputError("save_alignment: there are several alignments. Name one aligner, or leave it out")
+        raise InputError("save_alignment: there are several alignments. Choose one aligner, or leave it out")
     return times
 
 
@@ -181,7 +181,7 @@ class _Steps:
 
     def _language_model(self, lines: Sequence[str], name: str) -> LanguageModel:
         if not lines:
-            raise InputError(f"{name}: the text for this language model is empty. Name a file with sentences")
+            raise InputError(f"{name}: the text for this language model is empty. Give a file with sentences")
         how: dict[str, Any] = {"on_cluster": self.on_cluster, "jobs": self.jobs, "run": self.run}
         model = LanguageModel.estimate(lines, self.options.lm_order, self.options.lm_prune, **how)
         if any(discounts.fallback for discounts in model.discounts):

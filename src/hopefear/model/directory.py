@@ -154,7 +154,7 @@ def open_same(path: str, checksum: str) -> Model:
     """On another machine: the model under the same path, if it is the same one."""
     model = Model.open(path, verify=False)
     if model.info["checksum"] != checksum:
-        raise input_error(path, None, "another model lies here than where the run was started. Copy that one")
+        raise input_error(path, None, "the model here is not the one that the run was started with. Copy that one")
     return model
 
 
@@ -167,7 +167,7 @@ def _read_info(folder: Path) -> dict[str, Any]:
     try:
         info = json.loads(read_whole(path))
     except FileNotFoundError:
-        raise input_error(folder, None, "has no model.json, so it is no model. Make one: hopefear build") from None
+        raise input_error(folder, None, "is not a model: it has no model.json. Make one: hopefear build") from None
     except (ValueError, RecursionError) as error:
         raise input_error(path, None, f"is not JSON ({error}). Copy the model again, or build it again") from None
     if not isinstance(info, dict) or info.get("format") != _FORMAT:
@@ -214,13 +214,13 @@ def put_weights(model: PathLike, weights: Mapping[str, float]) -> None:
         raise input_error(folder, None, "is a packed translator. Put weights into its folder, and pack that")
     info = _read_info(folder)
     if info["kind"] != "hiero":
-        finding = f"is a model of {info['kind']}, whose weights stay in a file of their own"
-        raise input_error(folder, None, f"{finding}. Name it: --weights")
+        finding = f"is a model of {info['kind']}, whose weights stay in a separate file"
+        raise input_error(folder, None, f"{finding}. Pass it with --weights")
     dense = list(info["features"])
     sparse = read_lines(folder / "features.txt") if "features.txt" in info["files"] else []
     if strangers := {name for name, value in weights.items() if value} - {*dense, *sparse}:
         finding = f"has no feature {min(strangers)!r}, which a weight is for"
-        raise input_error(folder, None, f"{finding}. Take the weights of this model")
+        raise input_error(folder, None, f"{finding}. Use the weights of this model")
     if wrong := [name for name, value in weights.items() if not math.isfinite(value)]:
         raise InputError(f"the weight of {wrong[0]} is not a finite number. Train again")
     chosen = {name: float(weights.get(name, 0.0)) for name in dense}
@@ -250,7 +250,7 @@ def write_model(
     casing: Casing | None = None,
     joint: JointModel | None = None,
 ) -> None:
-    """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts.
+    """Writes a directory that appears complete or not at all. ``info`` has kind, options, text, weights and counts.
 
     ``grammar`` may be the path of its file, which is moved.
     """
@@ -297,6 +297,6 @@ def check_out(out: Path, overwrite: bool) -> None:
     if out.is_dir() and not any(out.iterdir()):
         return
     if not (out / INFO).is_file():
-        raise input_error(out, None, "exists and is no model. Take another --out")
+        raise input_error(out, None, "exists and is not a model. Choose another --out")
     if not overwrite:
-        raise input_error(out, None, "exists already. Take another --out, or add --overwrite")
+        raise input_error(out, None, "already exists. Choose another --out, or add --overwrite")

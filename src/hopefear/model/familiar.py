@@ -27,5 +27,5 @@ def input_warning(model: Model, lines: Sequence[str]) -> str | None:
     if target > source + SWAPPED:
         return f"{known}, and its target side knows {100 * target:.0f} %. Were source and target swapped?"
     if source < STRANGE:
-        return f"{known}. Is the input of the language, and split and cased as the model's text was?"
+        return f"{known}. Is the input in the right language, tokenised and cased like the model's text?"
     return None

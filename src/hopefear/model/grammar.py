@@ -55,7 +55,7 @@ def write_grammar_text(grammar: Grammar | RuleTable, path: PathLike) -> None:
 
 
 def write_grammar(grammar: Grammar, path: PathLike) -> None:
-    """The file that ``Grammar.open`` maps; it appears whole or not at all."""
+    """The file that ``Grammar.open`` maps; it appears complete or not at all."""
     with atomic_write(path, "wb") as file:
         file.write(grammar.bytes.data)
 

@@ -168,7 +168,7 @@ def _link(point: str) -> tuple[int, int]:
     """The two ends of ``source-target``, the target first."""
     source, _, target = point.partition("-")
     if not all(end.isascii() and end.isdecimal() for end in (source, target)):
-        raise ValueError(f"{point[:40]!r} is no alignment point. Expected source-target, as in 0-0 1-2")
+        raise ValueError(f"{point[:40]!r} is not an alignment point. Expected source-target, as in 0-0 1-2")
     return int(target), int(source)
 
 
@@ -279,7 +279,7 @@ def import_model(
     if the file ``weights`` has been read.
     """
     if format not in FORMATS:
-        raise InputError(f"no format of grammars is called {format!r}. Choose {', '.join(FORMATS)}")
+        raise InputError(f"there is no grammar format {format!r}. Choose {', '.join(FORMATS)}")
     if len(path_list(lm)) > 2:
         raise InputError("a model has at most 2 language models")
     check_out(Path(out), overwrite)
@@ -289,7 +289,7 @@ def import_model(
         where = ", ".join(path_name(path) for path in path_list(grammar))
         raise input_error(where, None, "has no rule of X. Was the grammar extracted, and is --format right?")
     if own := sorted({*rules.names} & {*COUNTED}):
-        raise InputError(f"a feature of the grammar is called {own[0]}, as one of the decoder is. Rename it")
+        raise InputError(f"the grammar and the decoder both have a feature {own[0]}. Rename it in the grammar")
     glue_rules = more + (list(_rules(glue, format, OWNERS[format][1])) if glue is not None else [])
     if not glue_rules and format != "cdec":
         raise InputError("there are no glue rules. Give --glue")
@@ -315,7 +315,7 @@ def _tell_strangers(
 ) -> None:
     known = set(names)
     if known and not known & set(weights):
-        finding = f"no weight is for a feature of the grammar ({', '.join(sorted(known)[:3])}, ...)"
+        finding = f"no weight matches a feature of the grammar ({', '.join(sorted(known)[:3])}, ...)"
         raise input_error(path, None, f"{finding}. Is --format right, and are these the weights of this grammar?")
     if strangers := [name for name in weights if name not in used]:
         run.warn(f"{path}: {plural(len(strangers), 'weight')} for features that do not exist: {some(strangers)}")
@@ -326,7 +326,7 @@ def _tell_strangers(
 def export_model(model: Model, format: str, out: PathLike, weights: Mapping[str, float] | None = None) -> None:
     """A folder with rules, glue rules, language models, weights and settings, for cdec or for Moses' chart decoder."""
     if format not in ("cdec", "moses"):
-        raise InputError(f"no format to export to is called {format!r}. Choose cdec or moses")
+        raise InputError(f"there is no export format {format!r}. Choose cdec or moses")
     model.require("hiero", "only those can be exported")
     if model.sparse_names and any((weights or {}).get(name) for name in model.sparse_names):
         raise InputError("sparse features cannot be exported. Train with --features small")
@@ -334,7 +334,7 @@ def export_model(model: Model, format: str, out: PathLike, weights: Mapping[str,
         raise InputError("a neural joint model cannot be exported. Build the model without --joint-model")
     sweep(Path(out).resolve().parent)
     if Path(out).exists():
-        raise input_error(out, None, "exists already. Take another --out")
+        raise input_error(out, None, "already exists. Choose another --out")
     w = {name: float((model.weights if weights is None else weights).get(name, 0.0)) for name in model.feature_names}
     names = [name for name in model.grammar.names if name in w]
     with atomic_folder(Path(out)) as folder:

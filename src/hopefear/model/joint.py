@@ -70,7 +70,7 @@ class JointModel:
         except Exception as error:  # a damaged header can mean anything
             cure = "Copy the model again, or build it again"
             raise input_error(
-                path, None, f"is no joint model, or damaged ({printable(' '.join(str(error).split()))}). {cure}"
+                path, None, f"is not a joint model, or is damaged ({printable(' '.join(str(error).split()))}). {cure}"
             ) from None
         model = cls(words[0], words[1], arrays, str(Path(path)))
         assert model.core is not None  # looks at all shapes

@@ -92,12 +92,12 @@ def _grammar(config: JoshuaConfig, words: Sequence[str], folder: Path) -> None:
         config.grammar.append(file)
         span = options.get("maxspan", "0")
         if not re.fullmatch(r"-?[0-9]{1,6}", span):
-            raise ValueError(f"-maxspan {span[:40]!r} is no number of words. Write one, such as 20")
+            raise ValueError(f"-maxspan {span[:40]!r} is not a number of words. Write one, such as 20")
         config.max_span = max(config.max_span, int(span))
     elif owner == "glue" and config.glue is None:
         config.glue = file
     else:
-        raise ValueError(f"a grammar of {owner}, where one of pt and one of glue can be imported. Leave it out")
+        raise ValueError(f"a grammar of {owner}, but only one of pt and one of glue can be imported. Leave it out")
 
 
 def _weigh(config: JoshuaConfig, words: Sequence[str]) -> None:

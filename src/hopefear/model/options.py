@@ -104,7 +104,7 @@ class BuildOptions:
         return replace(text, merges=learn_merges(counts))
 
     def _tokenizer(self, side: str) -> str:
-        """The tokenizer of a side; ``auto`` that is not settled takes words to be parted by blanks."""
+        """The tokenizer of a side; ``auto`` that is not settled assumes words separated by spaces."""
         names = self.tokenizer.split(",")
         name = names[0 if side == "source" else -1]
         return "unicode" if name == "auto" else name
@@ -117,9 +117,9 @@ class BuildOptions:
             check_choice("tokenizer", name, ("auto", *TOKENIZERS))
 
     def settled(self, source: Sequence[PathLike], target: Sequence[PathLike], run: Session) -> BuildOptions:
-        """The same with tokenizers for these files in place of ``auto``; one that does not go with them is told.
+        """The same with tokenizers for these files in place of ``auto``; one that does not fit them gets a note.
 
-        A side in which no blanks part words gets ``characters``, any other ``unicode``.
+        A side without spaces between words gets ``characters``, any other ``unicode``.
         """
         names = []
         for side, paths in (("source", source), ("target", target)):
@@ -127,10 +127,10 @@ class BuildOptions:
             apart = is_unsegmented(line for path in paths if path != "-" for line in islice(iter_lines(path), _SAMPLE))
             name = ("characters" if apart else "unicode") if asked == "auto" else asked
             if apart and asked == "auto":
-                run.note(f"{side}: no blanks separate its words, so each character is a token (--tokenizer characters)")
+                run.note(f"{side}: no spaces separate its words, so each character is a token (--tokenizer characters)")
             elif apart and name != "characters":
-                cure = "take --tokenizer auto, or part the words by blanks"
-                run.warn(f"{side}: no blanks separate its words, and {name} finds none; {cure}")
+                cure = "use --tokenizer auto, or separate the words by spaces"
+                run.warn(f"{side}: no spaces separate its words, and {name} finds none; {cure}")
             names.append(name)
         return replace(self, tokenizer=names[0] if names[0] == names[1] else ",".join(names))
 

@@ -52,12 +52,12 @@ def is_packed(path: PathLike) -> bool:
 
 
 def pack(folder: PathLike, file: PathLike, jobs: int = 0) -> Path:
-    """Packs a translator, or any model directory; the file appears whole or not at all."""
+    """Packs a translator, or any model directory; the file appears complete or not at all."""
     from hopefear.model.directory import Model
 
     folder, file = Path(folder), Path(file)
     if file.is_dir():
-        raise input_error(file, None, "is a directory. Name a file, such as translator.hft")
+        raise input_error(file, None, "is a directory. Give a file, such as translator.hft")
     model = Model.open(folder, jobs=jobs)  # all checksums are right
     names = [*model.info["files"], *(name for name in MORE if (model.path / name).is_file())]
     if wrong := [name for name in names if not _NAME.fullmatch(name)]:
@@ -122,7 +122,7 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
         raise input_error(file, None, "no such file") from None
     except (zipfile.BadZipFile, lzma.LZMAError, EOFError, RuntimeError, UnicodeDecodeError) as error:
         reason = printable(f"{type(error).__name__}: {error}") if str(error) else type(error).__name__
-        finding = f"is no packed translator, or it is damaged ({reason})"
+        finding = f"is not a packed translator, or is damaged ({reason})"
         raise input_error(file, None, f"{finding}. {_AGAIN}") from None
 
 
@@ -133,9 +133,9 @@ def _manifest(archive: zipfile.ZipFile, file: Path) -> tuple[bytes, dict[str, di
     if any(member.header_offset < 0 for member in members):
         raise input_error(file, None, f"is damaged: parts of it are missing. {_AGAIN}")
     if _MANIFEST not in by_name:
-        raise input_error(file, None, "is no packed translator: it has no manifest.json. Make one: hopefear pack")
+        raise input_error(file, None, "is not a packed translator: it has no manifest.json. Make one: hopefear pack")
     if by_name[_MANIFEST].file_size > _LONGEST_MANIFEST or by_name[_MANIFEST].compress_type != zipfile.ZIP_STORED:
-        raise input_error(file, None, f"has a manifest.json that is none of ours. {_AGAIN}")
+        raise input_error(file, None, f"has a manifest.json that hopefear did not write. {_AGAIN}")
     text = archive.read(_MANIFEST)
     try:
         head = json.loads(text)
@@ -144,12 +144,12 @@ def _manifest(archive: zipfile.ZipFile, file: Path) -> tuple[bytes, dict[str, di
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise input_error(file, None, f"has a damaged manifest.json. {_AGAIN}") from None
     if not ours:
-        raise input_error(file, None, "is no packed translator. Make one: hopefear pack")
+        raise input_error(file, None, "is not a packed translator. Make one: hopefear pack")
     if version != _VERSION:
         finding = f"is packed in version {version}, and this hopefear reads version {_VERSION}"
         raise input_error(file, None, f"{finding}. Update hopefear, or pack it again")
     if wrong := [name for name in files if not _NAME.fullmatch(name)]:
-        finding = f"has a file named {wrong[0]!r}, which is no name of a model's file"
+        finding = f"has a file named {wrong[0]!r}, which does not belong to a model"
         raise input_error(file, None, f"{finding}. Do not use it")
     if len(members) != len(by_name) or by_name.keys() != {_MANIFEST, *(f"{name}.xz" for name in files)}:
         raise input_error(file, None, f"does not have the files that its manifest names. {_AGAIN}")
@@ -161,7 +161,7 @@ def _manifest(archive: zipfile.ZipFile, file: Path) -> tuple[bytes, dict[str, di
             raise input_error(file, None, f"has {name} otherwise than its manifest says. {_AGAIN}")
         if about["bytes"] > _GROWTH * about["packed"] + _SMALL:
             finding = f"has {name}, of which {about['packed']} bytes would become {about['bytes']}"
-            raise input_error(file, None, f"{finding}. No translator is like that: do not use it")
+            raise input_error(file, None, f"{finding}. This is not a genuine translator: do not use it")
     return text, files
 
 
@@ -188,7 +188,7 @@ def _cache(file: Path) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         finding = f"cannot be unpacked into {folder} ({error.strerror})"
-        raise input_error(file, None, f"{finding}. Name a folder: HOPEFEAR_CACHE") from None
+        raise input_error(file, None, f"{finding}. Give another folder: HOPEFEAR_CACHE") from None
     return folder
 
 

@@ -38,7 +38,7 @@ def marks() -> str:
 def is_unsegmented(lines: Iterable[str]) -> bool:
     """Whether a text is written without blanks between words, as Chinese, Japanese, Thai and Khmer are.
 
-    A text of these scripts whose words have been parted by blanks is not.
+    A text of these scripts whose words have been separated by spaces is not.
     """
     letters = inside = 0
     runs = {True: [0, 0], False: [0, 0]}  # how many, and their letters

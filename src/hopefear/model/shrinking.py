@@ -54,9 +54,9 @@ def shrink(
     and give the numbers of a joint model eight significant bits, so that both compress well.
     """
     opened = Model.open(model, jobs=jobs)
-    opened.require("hiero", "only rules of hiero can be left out")
+    opened.require("hiero", "only hiero models can be pruned")
     if Path(out).exists():
-        raise input_error(out, None, "exists already. Take another")
+        raise input_error(out, None, "already exists. Choose another")
     table = opened.grammar.table()
     if least is not None:
         table = table.selected(needed(table, least).astype(np.uint8))

@@ -230,7 +230,7 @@ class TextPipeline:
         return self.merges is not None and word.endswith(JOIN)
 
     def whole(self, words: Sequence[str]) -> Sequence[str]:
-        """Words without the mark that says they go on."""
+        """Words without the mark of a word that continues."""
         return words if self.merges is None else [word.removesuffix(JOIN) for word in words]
 
     def blanks(self, words: Sequence[str]) -> list[bool]:

@@ -92,13 +92,11 @@ def hope_and_fear() -> str:
     )
     parts.append(tag("path", d="M64 244H500", **axis))
     parts.append(tag("path", d="M64 244V30", **axis))
-    parts.append(tag("text", "the model prefers it", x=496, y=264, text_anchor="end", fill="var(--ink)"))
-    parts.append(
-        tag("text", "it is good", transform="translate(50,34) rotate(-90)", text_anchor="end", fill="var(--ink)")
-    )
+    parts.append(tag("text", "model score", x=496, y=264, text_anchor="end", fill="var(--ink)"))
+    parts.append(tag("text", "quality", transform="translate(50,34) rotate(-90)", text_anchor="end", fill="var(--ink)"))
     for kind, x, y, text, to in (
         ("hope", 392, 70, "hope: good, and the model likes it", 46),
-        ("best", 452, 150, "best: what it chooses", 0),
+        ("best", 452, 150, "best: what the model outputs", 0),
         ("fear", 430, 214, "fear: bad, yet the model likes it", -46),
     ):
         if to:

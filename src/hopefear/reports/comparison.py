@@ -114,7 +114,7 @@ def _curves(comparison: Compared) -> Section | None:
         return None
     lead = "The score on the sentences that were learnt from, as the mean over the seeds; bars are standard deviations."
     if any(curve.level for curve in curves):
-        lead += " A dotted line is a trainer without epochs: what its fit has."
+        lead += " A dotted line is a trainer without epochs: the score of its fit."
     if all(curve.level for curve in curves):
         d = comparison.digits
         rows = [[escape(curve.name), f"{mean(curve.y):.{d}f}"] for curve in curves]

@@ -92,7 +92,7 @@ class _Maker:
         self._examined: dict[int, RunView] = {}
 
     def state(self) -> list[tuple[int, int]]:
-        """What changes when a run goes on: the size of its log, and the age of its record."""
+        """What changes when a run continues: the size of its log, and the age of its record."""
         states = []
         for path in self.paths:
             for name in ("log.jsonl", "run.json"):

@@ -96,11 +96,11 @@ def verdict(judged: Ranking) -> str:
     if judged.compared is not None and (
         left := [system for system in judged.order if not _has(judged.compared, system)]
     ):
-        text += f" Whether it is better than {_names(left)} cannot be tested, because inputs are gone."
+        text += f" Whether it is better than {_names(left)} cannot be tested, because inputs are missing."
     if not judged.unseen:
         learnt = judged.best.first.run.record.kind == "tune"
         sentences = "the sentences that were learnt from" if learnt else "the sentences that the epoch was chosen on"
-        text += f" These are {sentences}: nothing is known of others."
+        text += f" These are {sentences}: they say nothing about others."
     if judged.apart:
         text += f" Not compared, because {'it has' if len(judged.apart) == 1 else 'they have'} other sentences: "
         text += f"{_names(judged.apart)}."
@@ -136,7 +136,7 @@ def _gain(judged: Ranking) -> str:
     d = best.digits
     now = plain_number(after, d)
     if before is None:
-        return f"{name} has {now} {label} on {WHERE[part]}{of}; what was before is not known."
+        return f"{name} has {now} {label} on {WHERE[part]}{of}; the score before training is unknown."
     was, change = plain_number(before, d), after - before
     numbers = f"from {was} to {now}"
     got = best.gain(part)
@@ -163,7 +163,7 @@ def next_steps(judged: Ranking) -> list[str]:
     gain = sign * (best.score(part) - before) if before is not None else None
     steps = []
     if gain is not None and gain <= 0:
-        steps.append("Keep the weights that you had: training did not improve on them. The warnings may say why.")
+        steps.append("Keep your old weights: training did not improve on them. The warnings may say why.")
     elif got is not None and gain is not None and got[0] >= LEVEL:
         more = _enough(size, got[1], gain)
         steps.append(f"Do not count on the gain yet: {more}, or learn from more sentences.")
@@ -173,7 +173,7 @@ def next_steps(judged: Ranking) -> list[str]:
         steps.append(f'Read <a href="#warnings">{what}</a> about {escape(best.name)} before you use it.')
     if not judged.unseen:
         option = "<code>--holdout 0.1</code>" if tuned else "<code>--test-source</code> and <code>--test-refs</code>"
-        steps.append(f"Keep sentences aside ({option}) to learn whether the gain holds on others.")
+        steps.append(f"Hold out sentences ({option}) to see whether the gain holds on others.")
     if steps and gain is not None and gain <= 0:
         return steps
     rivals = [
@@ -182,7 +182,7 @@ def next_steps(judged: Ranking) -> list[str]:
     if rivals and (pair := judged.pair(best, rivals[0])) is not None:
         more = _enough(size, (pair.low, pair.high), abs(pair.delta))
         name = escape(rivals[0].name)
-        steps.append(f"Take either {escape(best.name)} or {name}, whichever is cheaper; to tell them apart, {more}.")
+        steps.append(f"Use either {escape(best.name)} or {name}, whichever is cheaper; to tell them apart, {more}.")
     if len(best.after(part)) == 1:
         how = "<code>--replicates 5</code>" if tuned and not run.record.settings.get("retune_every") else "other seeds"
         steps.append(f"Repeat {escape(best.name)} with {how}: one seed says little about the next.")
@@ -199,7 +199,7 @@ def _enough(sentences: int, interval: tuple[float, float], difference: float) ->
         return "score many more sentences"
     needed = 2 * sentences * (half / difference) ** 2
     digits = 10 ** max(len(str(int(needed))) - 2, 0)
-    return f"score about {round(needed / digits) * digits:,} sentences (here are {sentences:,})"
+    return f"score about {round(needed / digits) * digits:,} sentences (there are {sentences:,} now)"
 
 
 def _use(best: ScoredSystem) -> str:
@@ -223,7 +223,7 @@ def running(runs: Sequence[RunData]) -> list[str]:
         if run.finished:
             continue
         name = f"<b>{escape(run.name)}</b>"
-        state = "was stopped" if run.stopped else "is at work"
+        state = "was stopped" if run.stopped else "is running"
         last = [
             replicate.history[-1]
             for replicate in run.replicates

@@ -1,4 +1,4 @@
-"""The state of unfinished work: one file each, JSON or arrays, which appears whole or not at all. No pickle."""
+"""The state of unfinished work: one file each, JSON or arrays, which appears complete or not at all. No pickle."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 ``checkpoint/``  what ``--resume`` needs
 
 ``run.json`` is there from the start with ``"status": "running"``; it becomes ``"done"`` after the weights are in place.
-``run.json``, ``weights.txt`` and checkpoints appear whole or not at all. Nothing in a run directory is code.
+``run.json``, ``weights.txt`` and checkpoints appear complete or not at all. Nothing in a run directory is code.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Run:
     ) -> Run:
         """A new run, or with ``resume`` one that was begun with the same settings.
 
-        ``settings`` is everything that decides the result (trainer, options, seed, checksums of inputs): a run goes on
-        only under the settings it was begun with.
+        ``settings`` is everything that decides the result (trainer, options, seed, checksums of inputs): a run
+        continues only under the same settings.
         """
         path = Path(path)
         cls.check(path, resume=resume, overwrite=overwrite)
@@ -102,7 +102,7 @@ class Run:
         if old is not None and not resume and not overwrite:
             state = "a finished run" if old.status == "done" else "an unfinished run"
             cure = "" if old.status == "done" else "--resume continues it, "
-            raise InputError(f"{path}: holds {state}. {cure}--overwrite starts again, or take another --out")
+            raise InputError(f"{path}: holds {state}. {cure}--overwrite starts again, or choose another --out")
 
     @classmethod
     def _new(cls, path: Path, kind: str, command: list[str], settings: dict[str, Any], lock: int) -> Run:
@@ -256,7 +256,7 @@ def _old_record(path: Path) -> RunRecord | None:
         # A run that was killed before its record was there leaves some of these behind, and nothing worth keeping.
         early = ("checkpoint", "log.jsonl")
         if any(not entry.name.startswith(".") and entry.name not in early for entry in path.iterdir()):
-            raise InputError(f"{path}: holds files but no run. Take an empty or a new directory") from None
+            raise InputError(f"{path}: has files but no run. Use an empty or a new directory") from None
         return None
 
 
@@ -266,10 +266,10 @@ def _same_settings(path: Path, old: dict[str, Any], new: dict[str, Any], of: str
         if isinstance(was, dict) and isinstance(now, dict) and was and now:
             _same_settings(path, was, now, f"{of}{name} ")
         elif was != now:
-            finding = f"the run was begun with another {of}{name} ({_short(was)}, now {_short(now)})"
+            finding = f"the run was started with another {of}{name} ({_short(was)}, now {_short(now)})"
             if name == "inputs":
-                finding = "the run was begun with other input files, or they have changed"
-            raise InputError(f"{path}: {finding}. Give it the same, or start again with --overwrite")
+                finding = "the run was started with other input files, or they have changed"
+            raise InputError(f"{path}: {finding}. Use the same, or start again with --overwrite")
 
 
 def _short(value: Any) -> str:
@@ -298,7 +298,7 @@ def _locked(path: Path) -> int:
                 time.sleep(0.02)
                 continue
             os.close(lock)
-            raise InputError(f"{path}: another process is at work in it. Wait for it, or take another --out") from None
+            raise InputError(f"{path}: another process is using it. Wait for it, or choose another --out") from None
         except OSError:  # a file system without locks
             pass
         close_in_children(lock)  # or one that outlives us would keep the directory locked

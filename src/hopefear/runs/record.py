@@ -1,8 +1,8 @@
 """``run.json``: the one record of a run, whatever made it. docs/runs.md explains every key.
 
 A record is written when a run begins (``"status": "running"``) and again when it ends (``"done"``). ``settings`` is
-everything that decides the result; ``--resume`` goes on only under the same ones, so all options are in it, those left
-at their defaults as well.
+everything that decides the result; ``--resume`` continues only under the same ones, so all options are in it, defaults
+included.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class RunRecord:
         try:
             record = json.loads(read_whole(path).decode("utf-8"))
         except ValueError as error:
-            raise input_error(path, None, f"not JSON ({error}). Take another directory") from None
+            raise input_error(path, None, f"not JSON ({error}). Use another directory") from None
         if isinstance(record, dict) and record.get("format") == "hopefear-run-1":
             raise input_error(path, None, "a run of hopefear 0.1, which this version cannot read. Repeat the run")
         if not isinstance(record, dict) or record.get("format") != FORMAT or record.get("status") not in STATES:
-            raise input_error(path, None, "not a run of this version of hopefear. Take another directory")
+            raise input_error(path, None, "not a run of this version of hopefear. Use another directory")
         known = {declared.name: declared for declared in fields(cls)}
         defaults = asdict(cls())
         for name, value in record.items():
@@ -104,7 +104,7 @@ class RunRecord:
             fits = wanted is None or isinstance(value, wanted) or (wanted is float and isinstance(value, int))
             if name in known and not fits:
                 finding = f"{name} is not {KINDS.get(wanted, 'of the right kind')}"
-                raise input_error(path, None, f"{finding}: not a run of hopefear. Take another directory")
+                raise input_error(path, None, f"{finding}: not a run of hopefear. Use another directory")
         return cls(**{name: value for name, value in record.items() if name in known})
 
 

@@ -15,7 +15,7 @@ class Session:
     """The ``run`` of ``Trainer.fit`` and of everything else that takes long.
 
     ``listen`` gets every event (:mod:`hopefear.runs.events`). With a ``folder``, work leaves checkpoints there, and
-    work that finds its own checkpoints there goes on from them and ends with the same bits.
+    work that finds its own checkpoints there continues from them and ends with the same bits.
 
     >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
     >>> result = hf.Kbmira(passes=3).fit(pool, run=hf.Session(lambda event: print(event.name)))
@@ -30,7 +30,7 @@ class Session:
     command: Sequence[str] = ()  #: as it was typed, for the record of a run
 
     def tell(self, event: Event) -> bool:
-        """Tell an event; whether to go on."""
+        """Tell an event; whether to continue."""
         return self.listen(event) is not False
 
     def note(self, text: str) -> None:
@@ -40,7 +40,7 @@ class Session:
         self.tell(Warned(text))
 
     def epoch(self, record: Mapping[str, Any]) -> bool:
-        """Tell the record of an epoch, which has its number, its score and other figures; whether to go on."""
+        """Tell the record of an epoch, which has its number, its score and other figures; whether to continue."""
         figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
         return self.tell(Epoch(record["epoch"], record["score"], figures))
 

@@ -72,7 +72,7 @@ class Tracking:
                 raise
             except Exception as error:  # whatever a foreign service does
                 self.trackers.remove(tracker)
-                self.warnings.append(f"--track {tracker.name}: {_error_text(error)}. The run goes on without it")
+                self.warnings.append(f"--track {tracker.name}: {_error_text(error)}. The run continues without it")
 
 
 def tracker(given: Any) -> Tracker:

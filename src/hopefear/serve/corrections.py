@@ -38,7 +38,7 @@ class _Rate:
             self._times.popleft()
         if len(self._times) >= self._most:
             wait = int(self._times[0] + _MINUTE - now) + 1
-            raise RequestError(429, f"more than {self._most} corrections in a minute", wait)
+            raise RequestError(429, f"more than {self._most} corrections per minute", wait)
         self._times.append(now)
 
 
@@ -125,7 +125,7 @@ def _said(work: Callable[[], Returned]) -> Returned:
     except InputError as error:
         text = str(error)
         if "another process" in text:
-            raise RequestError(409, "another process writes the corrections of this translator") from None
+            raise RequestError(409, "another process is writing corrections of this translator") from None
         if "no correction" in text:
             raise RequestError(404, "no such correction") from None
         raise client_error(error, f"Invalid request: {text}") from None

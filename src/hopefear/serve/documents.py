@@ -63,7 +63,7 @@ class Documents:
             if suffix in FORMATS:
                 with suppress(OSError):
                     return (self.folder / f"{token}{suffix}").read_bytes(), name
-        raise RequestError(404, "no such document: it was never here, or has been removed after its time")
+        raise RequestError(404, "no such document: it does not exist, or has expired")
 
     def sweep(self, more: int = 0) -> None:
         """Remove what has had its time, and the oldest where ``more`` bytes would not fit."""

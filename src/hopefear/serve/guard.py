@@ -172,9 +172,9 @@ def error_response(error: Exception) -> Response:
         status, text = error.status_code, str(error.detail)
         headers.update(error.headers or {})
     elif isinstance(error, OSError) and error.errno in NO_ROOM:
-        status, text = 507, "the server has no room to keep it"
+        status, text = 507, "the server has no space to store it"
     else:
-        status, text = 500, "an error of the server; its log says where"
+        status, text = 500, "internal server error; see the log of the server"
     if status in (408, 413):  # the rest of the body is not read
         headers["Connection"] = "close"
     return JSONResponse({"error": text}, status, headers)

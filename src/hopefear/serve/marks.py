@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass
 class Marker:
-    """Finds the marks of one translator. ``protector`` knows what it was told to leave as it is."""
+    """Finds the marks of one translator. ``protector`` knows what stays as it is."""
 
     protector: Protector
     terms: Sequence[Term] = ()

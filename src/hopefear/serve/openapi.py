@@ -133,7 +133,7 @@ def _schemas() -> dict[str, Any]:
             phrases={**_list(_list(_string())), "description": "Source and target of phrases that were not known"},
             weights={"type": "object", "description": "What was added to the weights of features"},
             notes=_list(_string()),
-            text=_string("All of it, for people"),
+            text=_string("Everything as text to read"),
         ),
         "Corrections": _object(count={"type": "integer"}, corrections=_list({"type": "object"})),
         "Undone": _object(undone=_list(_string())),
@@ -177,7 +177,7 @@ def _translate(limits: Limits) -> dict[str, Any]:
         **LANGUAGES,
         format={"enum": ["text", "html"], "default": "text"},
         alternatives={"type": "integer", "default": 0, "maximum": limits.alternatives},
-        sentences={"type": "boolean", "default": False, "description": "Each sentence with all of this by itself"},
+        sentences={"type": "boolean", "default": False, "description": "All of this for each sentence"},
     )
     return _operation("Translate texts, with alternatives, alignment and quality", "Translations", body)
 
@@ -215,7 +215,7 @@ def _listed() -> dict[str, Any]:
 
 def _undo() -> dict[str, Any]:
     parameters = [_parameter("id", "path"), _parameter("source", "query"), _parameter("target", "query")]
-    return _operation("Take back a correction", "Undone", parameters=parameters)
+    return _operation("Undo a correction", "Undone", parameters=parameters)
 
 
 def _parameter(name: str, where: str) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def serve(opener: Opener, settings: Settings, note: Callable[[str], object] = sa
     require_packages()
     listener = bound(settings.host, settings.port)
     if settings.workers > 1 and not FORKS:
-        raise InputError("--workers: processes cannot be forked on this system. Serve with one")
+        raise InputError("--workers: processes cannot be forked on this system. Use --workers 1")
     with listener, scratch_folder(Path(tempfile.gettempdir()) / "hopefear-serve") as folder:
         settings = replace(settings, folder=folder, port=listener.getsockname()[1])
         ready = f"listening on {address(settings)}"
@@ -104,7 +104,7 @@ def run(
     note: Callable[[str], object],
     ready: Callable[[], object],
 ) -> None:
-    """Serve from this process until it is told to end."""
+    """Serve from this process until it gets a signal to end."""
     import uvicorn
 
     from hopefear.serve.app import make_app
@@ -192,7 +192,7 @@ class WorkerProcesses:
         self.failures = 0
 
     def run(self, ready: Callable[[], object]) -> None:
-        """Start all, say that they are ready, watch them until we are told to end, and wait for them."""
+        """Start all, say that they are ready, watch them until the signal to end, and wait for them."""
         before = [signal.signal(number, self._end) for number in (signal.SIGINT, signal.SIGTERM)]
         try:
             waiting = [self._start(worker) for worker in range(self.settings.workers)]
@@ -275,7 +275,7 @@ class WorkerProcesses:
         say(json.dumps({"event": "worker", "worker": worker, "ended": how}))
         self.failures = self.failures + 1 if time.monotonic() - begin < SHORT else 0
         if self.failures >= TRIES:
-            raise RuntimeError(f"worker {worker} ends as soon as it is started ({how})")
+            raise RuntimeError(f"worker {worker} exits as soon as it starts ({how})")
         with suppress(InputError, RuntimeError):
             self._hear(self._start(worker))
 

@@ -150,7 +150,7 @@ class Service:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Returned]) -> Returned:
-    """The result of ``work``, which is given up when the client has gone: a page asks anew with every word."""
+    """The result of ``work``, which is given up when the client has gone: a page asks again with every word."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_gone(request))
     try:

@@ -1,4 +1,4 @@
-"""What a server is told: limits, keys, names it answers to."""
+"""Settings of a server: limits, keys, names it answers to."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ setting is one decoding and its score, and the value that scores best is kept:
 
 - if the best value is the lowest or the highest that was tried, the range is extended;
 - else the intervals on both sides of it are halved, until they are small (``smallest``);
-- weights are tuned anew before the first parameter and after every ``every``-th (4), from the weights at hand. If the
+- weights are tuned again before the first parameter and after every ``every``-th (4), from the current weights. If the
   score is then below ``rollback`` (0.98) of the best, the old weights come back; else that score is the best from now
   on, even if it is lower, so that tuning may move to another region;
 - it ends when a whole cycle changes no parameter, or when ``evaluations`` settings have been scored (750);
@@ -239,7 +239,7 @@ class _Ascent:
                 if not outside:
                     raise
                 value = -math.inf
-                self.warnings.append(f"the decoder refused a setting outside the given range: {error}")
+                self.warnings.append(f"the decoder rejected a setting outside the given range: {error}")
             self.cache[key] = value if not math.isnan(value) else -math.inf
             self.record("evaluated", setting, self.cache[key])
         self.seen(self.cache[key], setting)

@@ -55,7 +55,7 @@ class DecoderCommand:
         """Raise an InputError for wrong placeholders before anything runs."""
         used = set(_PLACEHOLDER.findall(self.command))
         if "weights" not in used:
-            raise InputError("the decoder command has no {weights}: it could not use what is learnt. Put it in")
+            raise InputError("the decoder command has no {weights}: it could not use the learnt weights. Add it")
         if self.sources is None and "sources" in used:
             raise InputError("the decoder command has {sources}, but there are none. Give --sources")
         for word in sorted(used):
@@ -106,10 +106,10 @@ class DecoderCommand:
     def _run(self, work: Path, request: Request, title: str) -> None:
         line = self.line(work, request)
         empty = (work / "weights.txt").stat().st_size == 0
-        cure = "It may need weights to begin with: give --initial" if empty else "Fix it, then continue with --resume"
+        cure = "It may need initial weights: give --initial" if empty else "Fix it, then continue with --resume"
         run_command(line, work, "stdout" if "{nbest}" in self.command else "nbest", self.timeout, title, cure)
         if not (work / "nbest").exists():
-            raise DecoderError(f"{title}: it ended well but wrote no file {{nbest}}. Fix it{error_tail(work)}")
+            raise DecoderError(f"{title}: it succeeded but did not write the file {{nbest}}. Fix it{error_tail(work)}")
 
     def _read(self, work: Path, title: str, like: Pool | None) -> Pool:
         file = work / "nbest"
@@ -147,8 +147,8 @@ def run_command(line: str, work: Path, output: str, timeout: float | None, title
         code = run_shell(line, out.fileno(), err.fileno(), timeout)
     if code is None:
         raise DecoderError(
-            f"{title}: no answer within {timeout:g} seconds, so it was ended. "
-            f"Give it longer (--decoder-timeout), then continue with --resume{error_tail(work)}"
+            f"{title}: no answer within {timeout:g} seconds, so it was stopped. "
+            f"Raise --decoder-timeout, then continue with --resume{error_tail(work)}"
         )
     if code:
         how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"

@@ -101,7 +101,7 @@ def _loop(command: Tune, parameters: Sequence[Parameter]) -> OuterLoop:
         scorer.check()
     metric, *others = command.metrics()
     if others:
-        raise OptionError("with --decoder-command there is one --metric.")
+        raise OptionError("--decoder-command takes one --metric.")
     return OuterLoop(
         looping(kind, options, metric=metric, seed=command.seed, jobs=command.jobs),
         ScoredDecoder(decoder, scorer) if scorer is not None else decoder,

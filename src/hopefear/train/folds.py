@@ -54,7 +54,7 @@ def fit_folds(
 
 
 def _part_of(run: Session, fold: int, folds: int) -> Session:
-    """The session of one fit: how far it has come is told as a share of all fits."""
+    """The session of one fit: its progress is reported as a share of all fits."""
 
     def listen(event: Event) -> object:
         if isinstance(event, Progress) and event.done is not None and event.total:
@@ -88,7 +88,7 @@ def _joined(trainer: Online, task: Task, results: Sequence[Result], crossed: Cro
     )
     if not score <= before or trainer.keep == "learnt":
         return result
-    text = f"what {len(results)} folds learnt is not better than the weights they began with ({before:.2f}); {KEPT}"
+    text = f"what {len(results)} folds learnt is not better than the initial weights ({before:.2f}); {KEPT}"
     return replace(result, weights=first.initial, score=before, epoch=0, warnings=[*warnings, text])
 
 

@@ -47,7 +47,7 @@ class ScorerCommand:
     def check(self) -> None:
         """Raise an InputError for wrong placeholders before anything runs."""
         if "candidates" not in _PLACEHOLDER.findall(self.command):
-            raise InputError("the scorer command has no {candidates}: it could not read what to score. Put it in")
+            raise InputError("the scorer command has no {candidates}: it could not read what to score. Add it")
 
     def scored(self, pool: Pool, folder: Path | None = None, title: str = "scorer") -> Pool:
         """The lists with the scores as features; the command sees what is new."""
@@ -72,7 +72,7 @@ class ScorerCommand:
         output = "stdout" if "{scores}" in self.command else "scores"
         run_command(line, work, output, self.timeout, title, "Fix it, then continue with --resume")
         if not (work / "scores").exists():
-            raise DecoderError(f"{title}: it ended well but wrote no file {{scores}}. Fix it{error_tail(work)}")
+            raise DecoderError(f"{title}: it succeeded but did not write the file {{scores}}. Fix it{error_tail(work)}")
         data = Input(work / "scores")
         if len(data.lines) != len(new):
             data.fail(None, f"{len(data.lines)} lines for {len(new)} candidates. Write one per candidate")

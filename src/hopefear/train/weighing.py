@@ -83,7 +83,7 @@ def check(
         cure = f"Is {group!r} the right column?"
         raise InputError(f"{table}: every group has one candidate only: there is nothing to choose from. {cure}")
     if len(pool) < 4:
-        raise InputError(f"{table}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
+        raise InputError(f"{table}: {plural(len(pool), 'group')} only. Learning weights takes some dozens")
     gains, name = metric.sentence_gains(metric.stats(pool)), outcome or metric.key
     first = np.repeat(begin[:-1], sizes)
     if (gains == gains[first]).all():
@@ -92,7 +92,7 @@ def check(
     constant, leaks, same = _suspicious(pool, gains)
     if len(constant) == len(pool.feature_names):
         finding = f"every score is the same for all candidates of each group ({some(constant)})"
-        raise InputError(f"{table}: {finding}: there is nothing to weigh. Name others: --features")
+        raise InputError(f"{table}: {finding}: there is nothing to weigh. Choose others: --features")
     warnings = []
     if constant:
         warnings.append(f"constant within each group, so the weight means nothing: {some(constant)}")
@@ -151,7 +151,7 @@ class Weighing:
         choice = self.choose(self.pool)
         better = self.verdict_of(test)
         if better is False:
-            choice = replace(choice, name="equal", why=f"{choice.why}; but learning did harm")
+            choice = replace(choice, name="equal", why=f"{choice.why}; but learning made it worse")
         self.update(text="fit")
         estimator = ESTIMATORS[choice.name]
         full = self.out_of_fold(self.by(estimator))

@@ -1,7 +1,7 @@
 """Selects a trainer by cross-validation, and keeps equal weights unless another is clearly better.
 
 It tries equal weights, minimum risk with three strengths of regularisation, k-best MIRA, bagged fits and MERT.
-The best in cross-validation replaces equal weights only if it beats them by more than one standard error of the
+The best one in cross-validation replaces equal weights only if it beats them by more than one standard error of the
 difference (the rule of Breiman et al. 1984, section 3.4.3): the best of several noisy scores looks better than it is,
 and equal weights are seldom bad (Dawes 1979).
 """
@@ -46,7 +46,7 @@ def choose(
     """The way to learn that does best in cross-validation inside these groups."""
     if len(pool) <= INNER:
         raise InputError(
-            f"{plural(len(pool), 'sentence')} or groups are too few to choose a way to learn. Name a trainer"
+            f"{plural(len(pool), 'sentence')} or groups are too few to choose a trainer. Choose one yourself"
         )
     if len(pool) > SAMPLE:
         pool = sample_of(pool, SAMPLE, how.seed)
@@ -71,13 +71,13 @@ def choose(
     error = float(np.std(drawn[:, 0] - drawn[:, 1]))
     figures = f"{scores[best]:.4g} in cross-validation, equal weights {scores['equal']:.4g}, standard error {error:.2g}"
     if abs(scores[best] - scores["equal"]) <= error:
-        return Choice("equal", scores, f"{best} has {figures}: not enough to leave equal weights")
+        return Choice("equal", scores, f"{best} has {figures}: not enough to prefer it to equal weights")
     return Choice(best, scores, f"{best} has {figures}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Auto(CandidateTrainer):
-    """The way to learn that does best in cross-validation.
+    """The trainer that scores best in cross-validation.
 
     >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
     >>> result = hf.Auto().fit(pool[:60], "data/initial.txt")

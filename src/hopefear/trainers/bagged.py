@@ -1,9 +1,9 @@
 """The mean of fits of a trainer on sentences drawn with replacement. Breiman (1996), "Bagging predictors".
 
-Each of ``bag`` fits learns from as many sentences as there are, drawn with replacement by the seed, and begins with the
-same weights. Fits are brought to length 1 in units of each feature's standard deviation within a list before their mean
-is taken: only the proportions of weights matter. A draw in which all candidates of each sentence have one score is
-left out.
+Each of ``bag`` fits learns from as many sentences as there are, drawn with replacement by the seed, and starts from the
+same weights. Before averaging, fits are scaled to length 1 in units of each feature's standard deviation within a list,
+because only the proportions of weights matter. A sample in which all candidates of each sentence have one score is
+dropped.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ global::
     result = Arow(epochs=5).fit(Task(decoder, corpus, dev))  # while a decoder translates a corpus
 
 What a trainer learns from is its ``learns_from``: candidates, which are there already, or a model, which makes them
-anew while it is trained. Online trainers take both. The same options, data and seed give the same weights, whatever
+again while it is trained. Online trainers take both. The same options, data and seed give the same weights, whatever
 ``jobs`` is.
 """
 
@@ -175,7 +175,7 @@ class Trainer(metaclass=_ByName):
     def fit(self, data: Any, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         """Learn weights from data, from ``initial`` weights (features that they do not name start at 0).
 
-        ``run`` gets the events, and may have a folder: then a fit that was interrupted goes on from there.
+        ``run`` gets the events. If it has a folder, an interrupted fit continues from there.
         """
 
     def options(self) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Decoder(Protocol):
     ) -> Pool: ...
 
     def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
-        """Sentences that the core decodes anew whenever a learner asks."""
+        """Sentences that the core decodes again whenever a learner asks."""
 
     def opener(self) -> Callable[[], Decoder]:
         """Something that can be sent to another machine and opens the same decoder there."""

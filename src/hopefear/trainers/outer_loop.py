@@ -1,16 +1,16 @@
 """The outer loop: decode, learn from all candidates so far, decode again. Och (2003); Brown (2011), sections 5 and 6.
 
 An iteration decodes the tuning set with the current weights, adds the candidates to those of all iterations before
-(``recent``: of the last ones), without duplicates, and lets the trainer go on from the current weights. The loop ends
-after ``iterations`` of these, or when a decoding brings nothing new, or when the weights hardly move; a last decoding
-then scores the last weights.
+(``recent``: of the last ones), without duplicates, and lets the trainer continue from the current weights. The loop
+ends after ``iterations`` of these, or when a decoding finds nothing new, or when the weights hardly change; a last
+decoding then scores the last weights.
 
 What is returned are weights that have been decoded with: those whose decoding, that is the decoder's own first
 translation of each sentence, scored best (Brown: "the exact determination of the overall objective score for the
 weight vector which is eventually returned").
 
-Every step leaves its result below ``folder`` and is taken from there if it is there already, so a loop that was killed
-goes on where it was and ends with the same weights as one that was not.
+Every step leaves its result below ``folder`` and is reused if it exists, so a loop that was killed
+continues where it was and ends with the same weights as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ LOOP_DEFAULTS: dict[str, dict[str, Any]] = {
 def looping(kind: type[Trainer], options: Mapping[str, Any], **more: Any) -> BatchTrainer:
     """A trainer for a loop, with the defaults that options have there."""
     if not (issubclass(kind, BatchTrainer) and kind.loops):
-        raise OptionError(f"trainer {kind.name} goes with lists, forests and tables only, not with a decoder.")
+        raise OptionError(f"trainer {kind.name} works with lists, forests and tables, not with a decoder.")
     return kind(**{**LOOP_DEFAULTS.get(kind.name, {}), **options, **more})
 
 
@@ -152,7 +152,7 @@ class OuterLoop:
             history.append({"epoch": number, "score": decoding.scores["dev"], **_figures(decoding)})
             run.tell(Decoded(number, decoding.scores["dev"], _figures(decoding)))
             if decoding.new == 0:
-                stopped = "nothing new in the last decoding"
+                stopped = "the last decoding found nothing new"
                 break
             if number > self.iterations:
                 break
@@ -168,7 +168,7 @@ class OuterLoop:
             history[-1] |= {"list_score": fit["score"], "moved": fit["moved"]}
             weights = fit["weights"]
             if fit["moved"] <= self.tolerance:
-                stopped = "the weights hardly move any more"
+                stopped = "the weights hardly change any more"
                 break
             number += 1
         eligible = decoded[1:] if learnt_only and len(decoded) > 1 else decoded

@@ -88,7 +88,7 @@ def find_batch(trainer: str | type[Trainer] | Trainer) -> type[CandidateTrainer]
         trainer = type(trainer)
     kind = find(trainer, "candidates") if isinstance(trainer, str) else trainer
     if not (isinstance(kind, type) and issubclass(kind, CandidateTrainer)):
-        raise OptionError(f"{trainer!r} is no trainer that learns from candidates. Derive it from BatchTrainer.")
+        raise OptionError(f"{trainer!r} is not a trainer that learns from candidates. Derive it from BatchTrainer.")
     return kind
 
 

@@ -51,12 +51,12 @@ def read_card(path: PathLike) -> dict[str, Any]:
         card = json.loads(read_whole(file))
     except FileNotFoundError:
         if not (folder / INFO).is_file():
-            raise input_error(path, None, "is no translator. Make one: hopefear create") from None
+            raise input_error(path, None, "is not a translator. Make one: hopefear create") from None
         return _whole({"name": Path(path).resolve().stem, "source": UNKNOWN, "target": UNKNOWN})
     except (ValueError, RecursionError) as error:
         raise input_error(file, None, f"is not JSON ({error}). Copy the translator again") from None
     if not isinstance(card, dict) or card.get("format") != _FORMAT:
-        raise input_error(file, None, "is no card of a translator. Copy the translator again")
+        raise input_error(file, None, "is not the card of a translator. Copy the translator again")
     if card.get("version") != _VERSION:
         finding = f"a card of version {card.get('version')}, this hopefear reads version {_VERSION}"
         raise input_error(file, None, f"{finding}. Update hopefear")
@@ -73,7 +73,7 @@ def has_card(path: PathLike) -> bool:
 def write_card(folder: PathLike, card: Mapping[str, Any]) -> None:
     """Gives a model directory its card: a dict as :func:`read_card` returns it, of which parts may be missing."""
     if not (Path(folder) / INFO).is_file():
-        raise input_error(folder, None, "is no model directory, so it gets no card. Make one: hopefear build")
+        raise input_error(folder, None, "is not a model directory, so it gets no card. Make one: hopefear build")
     _check(card, "the card")
     text = json.dumps(_whole(card), indent=1, ensure_ascii=False) + "\n"
     with atomic_write(Path(folder) / CARD) as file:
@@ -90,7 +90,7 @@ def _check(card: Mapping[str, Any], where: str) -> None:
             raise InputError(f"{where}: has no {name}. Add one")
     for name in ("source", "target"):
         if not _CODE.fullmatch(card[name]):
-            raise InputError(f"{where}: {card[name]!r} is no code of a language. Take one such as de or pt-BR")
+            raise InputError(f"{where}: {card[name]!r} is not a language code. Use one such as de or pt-BR")
     for name, kind in (("licence", str), ("made_from", list), ("scores", dict), ("recipe", dict)):
         if not isinstance(card.get(name, kind()), kind):
             raise InputError(f"{where}: {name} is not what it should be, a {kind.__name__}. Correct it")
@@ -108,7 +108,7 @@ def _check(card: Mapping[str, Any], where: str) -> None:
         value = recipe.get(name, 1)
         number = type(value) is int or (type(value) is float and isinstance(least, float) and math.isfinite(value))
         if not number or value < least:
-            raise InputError(f"{where}: {name} is {value!r}, which is no number that it can be. Correct it")
+            raise InputError(f"{where}: {name} is {value!r}, which is out of range. Correct it")
 
 
 def open_translator(path: PathLike, jobs: int = 0) -> tuple[Model, dict[str, Any]]:

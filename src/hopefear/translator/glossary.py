@@ -65,12 +65,12 @@ def _term(line: str, name: str, number: int) -> Term:
     if len(columns) < 2 or not columns[0] or not columns[1]:
         raise input_error(name, number, "has no source and target term. Put a tab between the two")
     if len(columns) > 5:
-        raise input_error(name, number, f"has {len(columns)} columns. source, target, kind, case and note are all")
+        raise input_error(name, number, f"has {len(columns)} columns. The five are source, target, kind, case and note")
     source, target, kind, case, note = columns + [""] * (5 - len(columns))
     if kind.lower() not in ("", *_KINDS):
-        raise input_error(name, number, f"{kind!r} is no kind of term. Write forced or preferred")
+        raise input_error(name, number, f"{kind!r} is not a kind of term. Write forced or preferred")
     if case.lower() not in ("", "case", "no", "yes", "true", "false", "0", "1"):
-        raise input_error(name, number, f"{case!r} in the column of case. Write case, or leave it empty")
+        raise input_error(name, number, f"{case!r} in the column case. Write case, or leave it empty")
     return Term(source, target, kind.lower() != "preferred", case.lower() in ("case", "yes", "true", "1"), note)
 
 

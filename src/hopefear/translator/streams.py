@@ -105,12 +105,12 @@ def translate_files(
         name = Path(file).name
         if not is_document(file):
             known = " ".join(SUFFIXES)
-            raise input_error(file, None, f"is no kind of document that is known. Its name may end in {known}")
+            raise input_error(file, None, f"is not a kind of document that hopefear knows. Its name may end in {known}")
         if name in names:
             raise InputError(f"{names[name]} and {file} would both become {folder / name}. Translate them one by one")
         names[name] = file
     if folder.exists() and not folder.is_dir():
-        raise input_error(folder, None, "is no folder. Take another --out")
+        raise input_error(folder, None, "is not a folder. Choose another --out")
     folder.mkdir(parents=True, exist_ok=True)
     update = session.progress("translate", len(files))
     made = []

@@ -48,11 +48,11 @@ _SIGNS = r"(?<!\S)(?=[^\w\s]*[<>=~^|\\*#+&@/])[^\w\s]+(?!\S)"
 
 
 class Translator:
-    """A translator in a folder, or in the file that ``hopefear pack`` made of it.
+    """A translator in a folder, or in a file made by ``hopefear pack``.
 
     ``glossary`` is a TSV file or a list of terms, which come before those of the folder's own glossary. ``protect`` are
     regular expressions, ``keep`` words and phrases: what they match stays as it is. ``layer`` names a project or a user
-    whose corrections count here only, next to those that all share. Threads may share a translator.
+    whose corrections count here only, next to the shared ones. Threads may share a translator.
 
     >>> translator = hf.Translator("translator", keep=["Ikea"])
     >>> translator("Ein rotes Boot kostet zwei Euro.")
@@ -89,41 +89,41 @@ class Translator:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the translator."""
         return str(self._card["name"])
 
     @property
     def source(self) -> str:
-        """The code of the language that it translates from."""
+        """The code of the source language."""
         return str(self._card["source"])
 
     @property
     def target(self) -> str:
-        """The code of the language that it translates to."""
+        """The code of the target language."""
         return str(self._card["target"])
 
     @property
     def card(self) -> dict[str, Any]:
-        """What it was made from, its scores, its licence, its recipe."""
+        """The card: what the translator was made from, its scores, licence and recipe."""
         return dict(self._card)
 
     @property
     def model(self) -> Model:
-        """Its model."""
+        """The model of the translator."""
         return self._model
 
     @property
     def glossary(self) -> Sequence[Term]:
-        """The terms that it keeps to."""
+        """The terms of the glossaries in use."""
         return self._glossary.terms
 
     @property
     def corrections(self) -> Corrections:
-        """What it was corrected: an iterable, with ``undo`` and ``undo_since``."""
+        """The corrections learnt so far: an iterable, with ``undo`` and ``undo_since``."""
         return self._corrections
 
     def learn(self, source: str, correction: str, *, user: str = "", project: str = "") -> Learnt:
-        """Learns from the correction of a translation: the next text profits. See docs/corrections.md.
+        """Learn from the correction of a translation, from the next text on. See docs/corrections.md.
 
         >>> translator = hf.Translator("translator")
         >>> translator.learn("Das Brot ist wichtig.", "Bread matters.").status
@@ -134,7 +134,7 @@ class Translator:
         return self._corrections.learn(source, correction, user=user, project=project)
 
     def undo(self, *ids: str) -> list[str]:
-        """Takes back corrections.
+        """Undo corrections; returns the ids of those undone.
 
         >>> translator = hf.Translator("translator")
         >>> learnt = translator.learn("Das Glas ist wichtig.", "Glass matters.")
@@ -154,7 +154,7 @@ class Translator:
     def __call__(self, text: list[str] | tuple[str, ...]) -> list[str]: ...
 
     def __call__(self, text: str | Iterable[str]) -> str | list[str] | Iterator[str]:
-        """The translation of a text; of a list of texts a list, of an iterator an iterator.
+        """Translate a text, a list of texts (returns a list) or an iterator (returns an iterator).
 
         >>> list(hf.Translator("translator")(line for line in ["Das Haus steht hier.", "Das Boot ist wichtig."]))
         ['The house stands here.', 'The boat is important.']
@@ -191,7 +191,7 @@ class Translator:
         return result
 
     def alternatives(self, text: str, n: int = 5) -> list[Alternative]:
-        """The ``n`` best translations of a text, the one that is printed first.
+        """The ``n`` best translations of a text, best first.
 
         >>> [each.text for each in hf.Translator("translator").alternatives("Das Haus ist wichtig.", 2)]
         ['The house is important.', 'The Haus is important.']
@@ -199,7 +199,7 @@ class Translator:
         return list(self.translations([text], n=n)[0].alternatives)
 
     def explain(self, text: str) -> Explanation:
-        """Why a text is translated as it is: which rule said what, and what it cost.
+        """Explain a translation: which rule translates what, and what each adds to the score.
 
         >>> print(hf.Translator("translator").explain("Das Haus"))
         source       das haus
@@ -219,7 +219,7 @@ class Translator:
         return Explanation(text, self(text), "\n\n".join(parts))
 
     def segments(self, segments: Sequence[Segment]) -> list[Segment]:
-        """Segments of a document translated, see :mod:`hopefear.documents`."""
+        """Translate segments of a document, see :mod:`hopefear.documents`."""
         view = self._corrections.view()
         reader = self._reader(view)
         rows = [reader.slots(segment) for segment in segments]
@@ -231,9 +231,9 @@ class Translator:
     def document(
         self, path: PathLike, out: PathLike, *, report: Callable[[str], None] | None = None, **options: Any
     ) -> Path:
-        """Translate a file into another, or into a folder; the path of what was written.
+        """Translate a file to another file or into a folder; returns the path of the new file.
 
-        ``report`` is told in a line of each part that was left as it was. Other options are those of
+        ``report`` gets a line for each part that stays untranslated. Other options are those of
         :func:`hopefear.documents.translate.translate_document`.
 
         >>> size = Path("notes.md").write_text("Das Haus ist **wichtig**.")

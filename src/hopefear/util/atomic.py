@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, whatever happens meanwhile.
+"""Files and folders that appear complete or not at all, whatever happens meanwhile.
 
 Unfinished output is a hidden file or folder next to its place, and is locked: what a killed process left behind
 is not, and the next process that writes to the same folder removes it.
@@ -82,7 +82,7 @@ def _exchange(path: Path, aside: Path, left: LeftOver, ours: set[str]) -> None:
     """The folder ``aside/new`` and the one at ``path`` change places, in one step where the system can."""
     names = {entry.name for entry in (aside / "new").iterdir()}
     if taken := sorted(entry.name for entry in path.iterdir() if entry.name in names - ours):
-        raise input_error(path, None, f"holds {taken[0]}, which is not ours. Move it, or take another --out")
+        raise input_error(path, None, f"holds {taken[0]}, not made by hopefear. Move it, or choose another --out")
     # From here on, any later sweep completes the replacement: names of this list are removed, others stay at `path`.
     (aside / leftovers.LIST).write_bytes(b"".join(os.fsencode(name) + b"\0" for name in sorted(ours | names)))
     (aside / "new").rename(aside / "old")

@@ -135,7 +135,7 @@ def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
     """A task of its own kind: the place of its result, for ``first_ended``.
 
     ``do`` gets a function that unpacks ``what`` on the worker, so that a fault while it is unpacked (its model is not
-    there, say) is told as any other.
+    there, say) is reported like any other.
     """
     import ray
     from ray import cloudpickle
@@ -206,7 +206,7 @@ def _result_of(future: Any, warn: Callable[[str], object]) -> Any:
         kind, value = ray.get(future)
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-        raise TaskError(f"a part of the work was lost on the cluster again and again: {reason}") from None
+        raise TaskError(f"a part of the work was lost on the cluster repeatedly: {reason}") from None
     if kind == "input":
         raise InputError(value)
     return value

@@ -59,7 +59,7 @@ NO_ROOM = {
 }
 _CURES = {
     errno.ENOENT: "no such file or folder. Check the path",
-    errno.EISDIR: "is a folder. Name a file in it",
+    errno.EISDIR: "is a folder. Give a file in it",
     errno.EACCES: "may not be read or written. Check its permissions",
     **NO_ROOM,
 }
@@ -126,7 +126,7 @@ def read_whole(path: PathLike, most: int = LARGE) -> bytes:
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
     with os.fdopen(number, "rb") as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise input_error(path_name(path), None, "is not a plain file. Replace it by one")
+            raise input_error(path_name(path), None, "is not a plain file. Replace it with one")
         data = file.read(most + 1)
     if len(data) > most:
         raise input_error(path_name(path), None, f"has more than {most >> 20} MB. Is it the right file?")
@@ -294,7 +294,7 @@ def read_references(paths: PathsLike, lines: int | None = None) -> list[list[str
     """
     files = path_list(paths)
     if not files:
-        raise InputError("references: no file was named. Name at least one")
+        raise InputError("references: no file was given. Give at least one")
     references = [read_lines(path) for path in files]
     if lines is None:
         lines, asked = len(references[0]), f"{path_name(files[0])} has"
@@ -359,7 +359,7 @@ def _packer(file: IO[bytes], suffix: str) -> Any:
 def files_together(paths: Mapping[str, Path], overwrite: bool) -> Iterator[dict[str, IO[Any]]]:
     """Text files by name, of one new or old folder, which all appear when the block ends well."""
     if not overwrite and (old := next((path for path in paths.values() if path.exists()), None)):
-        raise InputError(f"{old}: exists already. Take another --out, or add --overwrite")
+        raise InputError(f"{old}: already exists. Choose another --out, or add --overwrite")
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:

@@ -134,7 +134,7 @@ def _reap(task: int, process: int, pipe: int, finished: bool) -> None:
     if not finished:
         code = os.waitstatus_to_exitcode(status)
         if code < 0:
-            raise InputError(f"task {task + 1} was killed by signal {-code}; is the memory enough? Try fewer --jobs")
+            raise InputError(f"task {task + 1} was killed by signal {-code}; is there enough memory? Try fewer --jobs")
         raise TaskError(f"task {task + 1} ended with {code}")
 
 

@@ -66,7 +66,7 @@ class Far:
         except MemoryError:
             raise
         except Exception as error:
-            finding = f"the store broke off after {self._done} bytes ({_reason(error)}). {_AGAIN}"
+            finding = f"the store stopped after {self._done} bytes ({_reason(error)}). {_AGAIN}"
             raise input_error(self._name, None, finding) from None
         self._done += len(data)
         size_in_store = self._first.get("size")

@@ -60,13 +60,13 @@ def complaint(trainer: Kind, pool: hf.Pool, *, initial: dict[str, float] | None 
 
 @every_batch_trainer
 def test_meaningless_options_are_errors(trainer: Kind, pool: hf.Pool) -> None:
-    assert "no feature is called lm0" in complaint(trainer, pool, frozen="lm0")
-    assert "no feature is called nix*" in complaint(trainer, pool, bounds="nix*:0:1")
+    assert "there is no feature lm0" in complaint(trainer, pool, frozen="lm0")
+    assert "there is no feature nix*" in complaint(trainer, pool, bounds="nix*:0:1")
     assert "feature:lower:upper" in complaint(trainer, pool, bounds="lm=3")
     assert "below the upper" in complaint(trainer, pool, bounds="lm:1:0")
     assert "below the upper" in complaint(trainer, pool, bounds="lm:nan:1")
     assert "name=feature" in complaint(trainer, pool, groups="lm")
-    assert "groups: lm is a feature itself" in complaint(trainer, pool, groups="lm=tm0+tm1")
+    assert "groups: lm is itself a feature" in complaint(trainer, pool, groups="lm=tm0+tm1")
     assert "groups: tm0 is in two groups, a and b" in complaint(trainer, pool, groups="a=lm+tm0,b=tm*")
     assert "exclude each other" in complaint(trainer, pool, groups="g=lm+tm0", bounds="lm:0:1,tm0:2:3")
     assert "scaling must be" in complaint(trainer, pool, scaling="max")

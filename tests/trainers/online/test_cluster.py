@@ -78,7 +78,7 @@ def test_there_are_as_many_learners_as_the_cluster_has_cpus(decoder: Hiero, task
 def test_another_model_under_the_same_path_is_refused(decoder: Hiero, task: Path, cluster: str) -> None:
     other = replace(decoder.model, info={**decoder.model.info, "checksum": "0123"})
     learners = Learners("async", 2, cluster=cluster)
-    with pytest.raises(InputError, match=r": another model lies here than where the run was started"):
+    with pytest.raises(InputError, match=r": the model here is not the one that the run was started with"):
         Mira(epochs=1, learners=learners).fit(Task(replace(decoder, model=other), corpus(task, "tune")))
 
 

@@ -206,7 +206,7 @@ def test_a_task_without_sentences_and_data_of_no_kind(tune: Task) -> None:
 
 def test_candidates_stay_on_one_machine() -> None:
     pool = synthetic_pool(sentences=4)
-    with pytest.raises(InputError, match="candidates are learnt from on one machine"):
+    with pytest.raises(InputError, match="learning from candidates runs on one machine"):
         FixedCandidates(pool).opener()
     with pytest.raises(InputError, match="sentence 0 has no reference, and hope and fear need BLEU"):
         Mira().fit(list_pool([np.eye(2)], texts=[["a", "b"]], references=[[]]))

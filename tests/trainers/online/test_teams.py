@@ -50,7 +50,7 @@ def test_a_learner_that_is_killed_is_replaced(decoder: Hiero, task: Path, parall
         os.kill(processes.pids[1], signal.SIGKILL)
         processes.pipes[1].poll(10)  # until its end of the pipe is closed
         crew.look()
-        why = "killed by signal 9; is the memory enough?"
+        why = "killed by signal 9; is there enough memory?"
         assert len(victims) == 4 and len(warnings) == 5
         for number, text in enumerate(warnings[:4], 1):
             assert text.endswith(f"died and was replaced: {why}" + f" (death {number} of this run)" * (number > 1))

@@ -141,7 +141,7 @@ def test_a_terminated_group_prints_nothing(
         processes.ask(0, {"ask": "ready"})
         assert processes.wait(60) == [(0, ({}, []))]
         os.kill(processes.pids[0], signal.SIGTERM)
-        assert processes.wait(60) == [(0, remote_team.Died("killed by signal 15; is the memory enough?"))]
+        assert processes.wait(60) == [(0, remote_team.Died("killed by signal 15; is there enough memory?"))]
         processes.close()
     finally:
         signal.signal(signal.SIGTERM, old)

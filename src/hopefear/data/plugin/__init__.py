@@ -23,7 +23,7 @@ def write_plugin(name: str, out: PathLike) -> Path:
     """Write the package into a new folder."""
     folder = Path(out)
     if folder.exists():
-        raise InputError(f"{folder}: is there already. Remove it, or choose another name")
+        raise InputError(f"{folder}: already exists. Remove it, or choose another name")
     words = name.split("-")
     values = {"@dashed@": name, "@name@": "_".join(words), "@Class@": "".join(word.capitalize() for word in words)}
 

@@ -180,7 +180,7 @@ class CandidateTrainer(Trainer):
         raise NotImplementedError
 
     def bagged(self, bag: int) -> CandidateTrainer:
-        """The mean of so many fits of this trainer.
+        """The mean of ``bag`` fits of this trainer.
 
         >>> hf.Kbmira(C=0.1).bagged(10)
         Bagged(of=Kbmira(C=0.1))
@@ -213,7 +213,7 @@ class CandidateTrainer(Trainer):
     def metric_warnings(self) -> list[str]:
         """Warnings about the metric."""
         if isinstance(self.metric, CustomMetric):
-            return [f"the metric {self.metric.key} is Python: fits take many times as long as with our own"]
+            return [f"the metric {self.metric.key} is written in Python: fits take many times as long as otherwise"]
         return []
 
     def options(self) -> dict[str, Any]:
@@ -403,7 +403,7 @@ class _History:
         self.stopped = False  # by the listener: later epochs do not count
 
     def epoch(self, epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
-        """An epoch ended; whether to go on."""
+        """An epoch ended; whether to continue."""
         if self.stopped:
             return False
         if not np.all(np.isfinite(w)):
@@ -423,7 +423,7 @@ def check_data(trainer: Trainer, data: object, initial: object) -> None:
     """Say what a trainer learns from, and from which weights."""
     if not isinstance(data, Pool):
         raise InputError(
-            f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. Name group, "
+            f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. Give group, "
             "the column of its rows that says which compete; hopefear train puts it into a loop around a decoder"
         )
     weights_of(initial)

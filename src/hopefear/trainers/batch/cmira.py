@@ -5,25 +5,19 @@ of the whole corpus and H the mean of the features. The hope E* and fear E' join
 sentence metric b' (lines 3 to 8), or come from a beam over the corpus (``beam``, section 4.3), then also with
 ``constraints`` corpus hypotheses and SMO.
 
-Lines 11 and 12 as printed have the signs of Delta_H = fear minus hope; here the step goes from fear towards hope, by
-min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and not at all when that is negative. The metric counts 0 to 1.
+Lines 11 and 12 are printed with the signs of Delta_H = fear minus hope. Here the step goes from fear towards hope, by
+min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and is omitted if that is negative. The metric is from 0 to 1.
 
-Deviations:
+Deviations (docs/trainers.md has the scores of both choices on unseen lists):
 
-- ``gain=linear``: b' is the first-order change of the corpus's metric around the best candidates of the moment, which
-  makes lines 4 and 5 the first-order solution of (5) and (6); ``plus1`` is the paper's BLEU+1. With that, hope and
-  output are too short. On unseen lists (five folds as one document, length ratio in brackets): es-en-kbest 32.4
-  (0.96) with plus1, 33.3 (0.99) with linear, kbmira 33.4; es-en-neural, 1000 sentences, 36.4 (0.97), 37.3 (1.00),
-  kbmira 37.1.
-- ``scaling=dense``: dense features count in units of their standard deviation within a list, sparse ones as they are.
-  Steps have one size for all features, so without it weights of features with small units hardly move. Unseen folds,
-  without and with: es-en-kbest 33.25 and 33.66, es-en-neural, 1500 sentences, 37.75 and 37.80, generated lists with 808
-  features 66.25 and 67.44 (kbmira 33.40, 37.71, 66.50). Planted weights behind features whose units differ by up to six
-  powers of ten: 79 to 93 % of the planted BLEU without, 100 % with.
+- ``gain=linear``: b' is the first-order change of the corpus's metric around the current best candidates, which
+  makes lines 4 and 5 the first-order solution of (5) and (6). The paper's BLEU+1 (``plus1``) makes the output
+  too short.
+- ``scaling=dense``: dense features count in units of their standard deviation within a list, sparse features as they
+  are. Steps have one size for all features, so without scaling the weights of features with small units hardly move.
 - w_0 competes with the averages of line 15, unless it is all zero (``competes=false``: never).
-- C. Its size depends on the scale of the features; the paper picks it from 0.1 ... 0.00001 by the score on the
-  development set. With linear gains it hardly matters above 0.1 (C = 0.1, 1, 10, unscaled: 33.3, 33.3, 33.3 on
-  es-en-kbest and 37.3, 37.3, 37.2 on es-en-neural; scaled, C = 0.01, 0.1, 1: 33.55, 33.66, 33.66 on es-en-kbest).
+- C is larger. Its size depends on the scale of the features; the paper selects it from 0.1 ... 0.00001 by the score on
+  the development set. With linear gains, values from 0.1 to 10 give the same scores to 0.1 BLEU.
 """
 
 from __future__ import annotations

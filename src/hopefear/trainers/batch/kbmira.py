@@ -2,14 +2,14 @@
 
 Objective, sentence by sentence: 1/2 ||w' - w||^2 + C max_d (B(hope) - B(d) - w'.(h(hope) - h(d))), with hope = argmax
 w.h + B, fear = argmax w.h - B. B is the metric in the context of a background corpus of the hope candidates seen so
-far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence). The
-other values of ``gain`` are taken around the weights that a pass begins with. With ``constraints`` = 1 the step is
-closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many best, hope and fear candidates makes a
-quadratic program, solved by SMO: what Tan et al. (2013) call MIRA_1.
+far, which fades by ``decay`` and starts with counts of one (BLEU only; other metrics are computed sentence by
+sentence). Other values of ``gain`` are computed around the weights at the beginning of a pass. With ``constraints`` = 1
+the step has a closed form: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of that many best, hope and
+fear candidates makes a quadratic program, solved by SMO (MIRA_1 in Tan et al. 2013).
 
-The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
-lists (``average=all``: over all passes so far). On lattices and forests hope and fear are
-searched for in the whole forest (Chiang 2012, section 5), one constraint per sentence.
+The result is the average of the weights over the sentences of one pass: the pass whose average scores best on the
+lists (with ``average=all``, the average over all passes so far). On lattices and forests, hope and fear are searched
+for in the complete forest (Chiang 2012, section 5), with one constraint per sentence.
 
 Deviation: the initial weights are returned if no pass is better, unless they are all zero (``competes=false``: never).
 """

@@ -1,9 +1,9 @@
 """Log loss: conditional likelihood of the oracle. Och and Ney (2002); Gimpel and Smith (2012), example 2, section 3.4.
 
-Objective: - sum_i log p(oracle_i | f_i) + l2 ||w - w_0||^2 / 2, p ~ exp(w.h), over the candidates of a list; the
-oracle is the candidate with the best ``gain``, which stands for the unreachable reference (10). ``latent`` sums over
-all candidates that are equally good (latent log loss, (9) softened). L-BFGS; three times where the gain moves with
-the weights.
+Objective: - sum_i log p(oracle_i | f_i) + l2 ||w - w_0||^2 / 2, p ~ exp(w.h), over the candidates of a list. The
+oracle is the candidate with the best ``gain``, which takes the place of the unreachable reference (10). ``latent`` sums
+over all candidates that are equally good (latent log loss, (9) softened). L-BFGS minimises it, three times if the gain
+depends on the weights.
 
 Deviations: the loss is divided by the number of sentences, so that l2 means the same for every set.
 """

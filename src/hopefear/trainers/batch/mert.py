@@ -1,22 +1,24 @@
 """MERT: minimum error rate training. Och (2003); Chiang (2012), section 7; Macherey et al. (2008) for forests.
 
 Objective: the metric itself, of the best candidates. Along any line through the weights it is piecewise constant, and
-all its pieces are known exactly from the upper envelope of each sentence's candidates. From each start the weights
-go to the middle of the best piece, line after line, until nothing helps.
+the upper envelope of each sentence's candidates gives all its pieces exactly. From each start, the weights move to the
+middle of the best piece, line after line, until no line improves the metric.
 
-Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
+Deviations, which ``axes=coordinates`` and ``kicks=0`` undo:
 
-- The lines of a pass are not the coordinates but the principal axes of the features' differences within a list.
+- The lines of a pass are the principal axes of the features' differences within a list, not the coordinates.
   Translation features rise and fall together (with the length), so coordinate lines leave a narrow ridge at once.
-- After all starts the best one is searched towards the ends of the others, then kicked: four random steps that change a
-  tenth of the sentences or more, an ascent from each, the best is kept; until ``kicks`` rounds in a row gained nothing.
-  Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many, and
-  with more than 32 features so many times fewer: further kicks fit such lists and no others).
-  Below 100,000, where few sentences make a rough surface, a pass has as many random lines as axes, kicks are larger,
+- From the best start, MERT also searches towards the ends of the other starts. Then it applies kicks: four random steps
+  that each change a tenth of the sentences or more, with an ascent from each; the best result is kept. The search ends
+  when ``kicks`` rounds in a row gain nothing. Lists with fewer than 400,000 candidates get as many rounds as take the
+  same time, at most a hundred times as many; with n > 32 features, 32/n of them, because more kicks overfit such lists.
+  Below 100,000 candidates, where the surface is rough, a pass has as many random lines as axes, kicks are larger,
   and only one of the four starts at the best point: the others continue independently, and restart when they stop
   improving.
-- Sparse features keep their initial weights, but for the ``sparse`` that vary most: MERT is for a few dozen features.
-- Weights have no scale here: the result is scaled to sum of absolute values 1, unless a weight is frozen or bounded.
+- Sparse features keep their initial weights, except for the ``sparse`` ones that vary most: MERT is for a few dozen
+  features.
+- The scale of the weights has no effect. The result is scaled to a sum of absolute values of 1, unless a weight is
+  frozen or bounded.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Minimum risk. Smith and Eisner (2006); Chiang (2012), appendix A, in batch form on lists.
 
-Objective: the expected gain under P_T(d) ~ exp(w.h(d) / T), minus the l2 and l1 terms. ``expectation=corpus`` takes
-the metric of the expected statistics of the corpus, ``sentence`` the mean of the expected ``gain`` of a sentence. The
-gradient is (22), 1/T (E[Bh] - E[B]E[h]), with B the linear part of the gain at the expected statistics; one pass over
-the candidates. T falls from ``temperature`` to ``final_temperature`` in ``anneal`` steps (annealing; T -> 0 is the
-metric of the best candidates), with L-BFGS at each.
+Objective: the expected gain under P_T(d) ~ exp(w.h(d) / T), minus the l2 and l1 terms. ``expectation=corpus`` is the
+metric of the expected statistics of the corpus, ``sentence`` the mean of the expected ``gain`` of a sentence. The
+gradient is (22), 1/T (E[Bh] - E[B]E[h]), with B the linear part of the gain at the expected statistics, computed in one
+pass over the candidates. T falls from ``temperature`` to ``final_temperature`` in ``anneal`` steps, with L-BFGS at each
+(annealing; with T -> 0 the objective becomes the metric of the best candidates).
 
 Deviations: the paper trains online with linear BLEU on forests; this is the batch, quasi-Newton form.
 """
@@ -75,7 +75,7 @@ class Minrisk(SentenceGain):
         return self.anneal_down(problem, around, again=0 if corpus or self.gain == "plus1" else 2)
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
+        """B is linear BLEU around the best derivations, recomputed at each temperature and twice later."""
         if not isinstance(problem.metric, Bleu):
             return super().learn_forests(problem)
         warnings: list[str] = []

@@ -1,25 +1,23 @@
 """Tamed structured perceptrons. Brown (2011), sections 3 to 5.
 
-Objective: none that is written down; the update moves from the top candidate towards the pseudo-oracle, the candidate
+Objective: none in closed form. The update moves from the top candidate towards the pseudo-oracle, the candidate
 with the best sentence objective: w += S(oracle) (Phi_oracle - Phi_top1), eq. (3); ``scaled=false`` gives eq. (2),
 ``normalize=true`` divides each feature's difference by its squared range in the list, (4) and (5).
 
-Semi-batch: weights change after each sentence, one pass an iteration; the weights returned are those of the iteration
-that does best by the objective. They start at 1e-9. On fixed lists every iteration sees the same candidates; with
-``hopefear tune --decoder-command`` each is a new decoding, which gets the weights of the pass before
-(``returned=last``) whether or not they look better on the old lists.
+Semi-batch: weights change after each sentence, with one pass per iteration. The result is from the iteration that
+scores best by the objective. Weights start at 1e-9. On fixed lists every iteration sees the same candidates. With
+``hopefear tune --decoder-command``, each iteration is a new decoding with the weights of the previous pass
+(``returned=last``), whether or not they score better on the old lists.
 
-Deviations, each of which an option takes back:
+Deviations, with the options that undo them:
 
-- ``average=running``: a pass ends with the average of the weights after each of its sentences, and the next one goes
-  on from there; ``none`` is the paper's letter. The paper says that perceptrons rely "on averaging effects over the
-  whole of the training set" (section 2) and that its objective scores do not converge (section 4), but averages
-  nothing. ``pa`` on unseen lists: see below.
+- ``average=running``: a pass ends with the average of the weights after each of its sentences, and the next pass
+  starts from there. ``none`` follows the paper literally. The paper says that perceptrons rely "on averaging effects
+  over the whole of the training set" (section 2) and that its objective scores do not converge (section 4), but it does
+  not average.
 - ``sentence_objective=metric``, ``gain=linear``: S is the first-order BLEU of the sentence in its corpus, not ROUGE-S
-  with F-beta (9), ``rouge-s``. Sentences by themselves cannot tell "systematically shorter" from "longer and
-  shorter", says the paper's section 9, and plans for BLEU in context. ``pa`` on unseen lists (es-en-kbest, five
-  folds, all left-out folds as one document; kbmira 33.4): ROUGE-S 30.3 as printed and 30.6 averaged, BLEU+1 31.2
-  averaged, linear 31.2 and 33.3.
+  with F-beta (9), which is ``rouge-s``. Section 9 of the paper says that single sentences cannot tell "systematically
+  shorter" from "longer and shorter", and suggests BLEU in context. docs/trainers.md has the scores of ``pa`` with each.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """PRO: pairwise ranking optimisation. Hopkins and May (2011).
 
-Objective: logistic loss of a classifier that tells the better of two candidates by h(better) - h(worse). From each
-list ``samples`` random pairs are drawn, those kept that differ by ``threshold`` in the gain (BLEU+1), and of these
-the ``keep`` with the largest difference. A pair and its mirror image have the same loss and are counted once; with
-``weighted`` a pair counts by its difference.
+Objective: the logistic loss of a classifier that finds the better of two candidates by h(better) - h(worse). PRO draws
+``samples`` random pairs from each list, drops pairs whose gains (BLEU+1) differ by less than ``threshold``, and keeps
+the ``keep`` pairs with the largest difference. A pair and its mirror image have the same loss and are counted once.
+With ``weighted``, a pair counts by its difference.
 
-The classifier is fitted by L-BFGS with l2 towards zero, then mixed with the weights before it: ``interpolation`` *
-new + (1 - ``interpolation``) * old, ``resample`` times with fresh samples. The paper mixes 0.1 to 0.9 between
-decodings; on fixed lists one round with the new weights alone is the default, and the outer loop uses the paper's.
+L-BFGS fits the classifier with l2 towards zero. The result is mixed with the previous weights: ``interpolation`` *
+new + (1 - ``interpolation``) * old, ``resample`` times with new samples. The paper mixes 0.1 to 0.9 between
+decodings, and so does the outer loop. On fixed lists, the default is one round without mixing.
 """
 
 from __future__ import annotations

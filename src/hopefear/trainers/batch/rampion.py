@@ -1,21 +1,19 @@
 """RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, with ramp losses and others.
 
 Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The default is ramp loss 3, eq. (8): - max
-(score - cost) + max (score + cost), with cost = ``alpha`` (1 - gain). The concave part is fixed by its tangent at the
-start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest. On
-lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
-taken anew in each of ``rounds`` rounds. theta_0 are the initial weights; in a loop around a decoder those of the loop.
+(score - cost) + max (score + cost), with cost = ``alpha`` (1 - gain). Each of T' CCCP iterations replaces the concave
+part by its tangent and makes T'' passes of stochastic subgradient descent, with step size ``eta``, over the rest. On
+lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations,
+recomputed in each of ``rounds`` rounds. theta_0 are the initial weights, or in a loop around a decoder those of the
+loop.
 
-The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations:
+The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations (docs/trainers.md
+has the scores of both choices on unseen lists):
 
 - ``gain=linear``: the cost comes from the first-order change of the corpus's metric around the best candidates at the
-  start of each CCCP iteration; ``plus1`` is the paper's BLEU+1, whose output is too short.
-- ``scaling=dense``, ``eta=0.003``: dense features count in units of their standard deviation within a list, sparse ones
-  as they are; the paper fixed eta = 0.0001 "early on and did little tuning to it". Unseen folds (five folds as one
-  document, length ratio in brackets): es-en-kbest 32.7 (0.97) as printed, 33.4 (0.99) now, kbmira 33.4; es-en-neural,
-  1500 sentences, 37.9 now, kbmira 37.7; generated lists with 808 features 67.3, kbmira 66.5. ``scaling=none
-  eta=0.0003`` has 33.7, 37.9 and 65.6: with many features its steps are too small (eta = 0.001, 0.003, 0.01: 65.9,
-  66.7, 67.5), and where units differ much it finds 79 to 82 % of the planted BLEU, scaled 100 %.
+  start of each CCCP iteration. The paper's BLEU+1 (``plus1``) makes the output too short.
+- ``scaling=dense``, ``eta=0.003``: dense features count in units of their standard deviation within a list, sparse
+  features as they are. The paper fixed eta = 0.0001 "early on and did little tuning to it".
 """
 
 from __future__ import annotations

@@ -106,10 +106,10 @@ def _tied(groups: str, names: list[str]) -> tuple[NDArray[np.int32], list[str]]:
             raise InputError(f"groups takes name=feature+feature,..., not '{part}'")
         members_found = _matching(members.split("+"), names, "groups")
         if group in names and group not in members_found:
-            raise InputError(f"groups: {group} is a feature itself. Name the group otherwise, or list it")
+            raise InputError(f"groups: {group} is itself a feature. Rename the group, or list the feature in it")
         for name in members_found:
             if label.setdefault(name, group) != group:
-                raise InputError(f"groups: {name} is in two groups, {label[name]} and {group}. Name it in one of them")
+                raise InputError(f"groups: {name} is in two groups, {label[name]} and {group}. Keep it in one of them")
     learnt: dict[str, int] = {}
     ids = np.empty(len(names), dtype=np.int32)
     for j, name in enumerate(names):
@@ -123,7 +123,7 @@ def _matching(patterns: list[str], names: list[str], option: str) -> list[str]:
     for pattern in patterns:
         hits = [name for name in names if fnmatchcase(name, pattern.strip())]
         if not hits:
-            raise InputError(f"{option}: no feature is called {pattern}. There are: {', '.join(names[:8])}")
+            raise InputError(f"{option}: there is no feature {pattern}. There are: {', '.join(names[:8])}")
         indices += hits
     return indices
 

@@ -7,25 +7,25 @@ the largest (Bl(z) - Bl(z')) (1 - (s_w(z) - s_w(z')))_+^2 over the alternatives 
 
 1. Truths V_K(S): the K block sequences of the highest BLEU, by a search with BLEU as its only criterion.
 2. The first alternative is the bag of blocks z_0(S): one block for each source interval that any block matches.
-3. L times: w is learnt by SGD, eq. (7), on truths and alternatives; the training text is decoded with w, and what comes
-   out joins the alternatives.
+3. L times: SGD, eq. (7), learns w from truths and alternatives; then the training text is decoded with w, and the
+   output joins the alternatives.
 
-The sets lie on disk as block sequences, one file per iteration, and are memory-mapped; features are computed from them.
+The sets are on disk as block sequences, one file per iteration, and are memory-mapped; features are computed from them.
 
-Where the paper is silent, or we differ:
+Deviations, and choices where the paper is silent:
 
 - BLEU of a sentence is BLEU+1; the bag of blocks, which has no order, has BLEU 0.
-- Of sequences with equal BLEU those with fewer blocks are taken (``ties``): training with the others is slower.
-- ``random`` block sequences drawn at random are alternatives from the start, as the bag of blocks is. The bag alone
-  says nothing of how long a translation is or how many blocks it has, and it takes some ten iterations until decoding
-  no longer swings between far too many words and far too few.
-- SGD goes on from the weights of the iteration before, ``passes`` times over the sentences in random order; the step
-  size is not given in the paper. Steps end at the margin, and sentences come in small batches.
-- lambda is not given in the paper. It matters: with 0, swaps are learnt by heart, and BLEU on other text falls with the
-  iterations.
+- Of sequences with equal BLEU, those with fewer blocks are used (``ties``): training with the others is slower.
+- ``random`` block sequences, selected at random, are alternatives from the start, like the bag of blocks. The bag alone
+  says nothing about the length of a translation or its number of blocks, so that for some ten iterations the output
+  alternates between far too long and far too short.
+- SGD continues from the weights of the previous iteration, with ``passes`` over the sentences in random order. The
+  paper does not give the step size. Steps end at the margin, and sentences come in small batches.
+- The paper does not give lambda. It matters: with 0, swaps are memorised, and BLEU on other text falls with each
+  iteration.
 - The training text is decoded with the mean of the weights after each iteration so far (``average``): the weights
-  themselves swing by a point or two, as each iteration answers the last alternatives.
-- Features in the sequences of one sentence only are dropped; the paper drops those "that occur only once".
+  themselves vary by a point or two, because each iteration reacts to the last alternatives.
+- Features of one sentence only are dropped; the paper drops those "that occur only once".
 - With development data, the weights of its best iteration are returned; without, the last ones, as in the paper.
 """
 
@@ -219,7 +219,7 @@ class _Training:
             updates += moved
             progress(iteration - 1, text=f"iteration {iteration} pass {k + 1} loss {loss:.4f}")
         if not np.isfinite(losses[-1]):
-            raise InputError("the weights diverged: the loss is no finite number. Lower eta")
+            raise InputError("the weights diverged: the loss is not a finite number. Lower eta")
         state = state.after(learner, iteration if options.average else 1)
         learner.set_weights(state.keys, state.means)
         weights = sets.weights(self.jobs)
@@ -265,7 +265,7 @@ class _Training:
 
 
 def write_named(learner: CostMargin, path: Path) -> int:
-    """The weights by name, whole or not at all; returns how many are not 0."""
+    """The weights by name, complete or not at all; returns how many are not 0."""
     with atomic_file(path) as aside:
         return int(learner.write_weights(str(aside)))
 

@@ -1,4 +1,4 @@
-"""Online trainers: decode a sentence, search hope and fear in its forest, update, go on. Chiang (2012).
+"""Online trainers: decode a sentence, search hope and fear in its forest, update, continue. Chiang (2012).
 
 Objective, algorithm, approximation and parallelisation are independent of each other, as in the columns of the paper's
 Table 1: a trainer's name stands for an algorithm and its usual objective, options change the rest, and ``learners``
@@ -7,14 +7,14 @@ says how several of them work together.
 Defaults are those of section 7: eta 0.01, hope with mu = -1, forest reranking, ten epochs; in AROW the learning rates
 of the language models and phrase probabilities begin at 0.01. Deviations:
 
-- Weights begin where the model's own are, so that training does not end below them. The paper's start, 1 for the two
+- Training starts from the model's own weights, so that it does not end below them. The paper's start, 1 for the two
   language models and the two phrase probabilities and 0 for all others, is ``initial=paper_weights(names)``.
-- What is returned is the average over all epochs (``keep=last``), not that of the epoch which scores best on the
-  development data (``keep=best``): a hundred sentences are too few to choose on. Of three seeds on
-  es-en-fisher it took epoch 1 once: 36.9 BLEU on other sentences, where the average has 38.3.
-- If the weights it began with score no lower on the development data, they are returned.
-- Hope and fear are searched for among the 50 best edges per source word (``edges_per_word``), not in everything the
-  decoder kept; 0 asks for that.
+- The result is the average over all epochs (``keep=last``), not that of the epoch which scores best on the
+  development data (``keep=best``), because a hundred sentences are too few to select an epoch. With one of three seeds
+  on es-en-fisher they selected epoch 1, with 36.9 BLEU on other sentences; the average has 38.3.
+- If the initial weights score at least as high on the development data, they are returned.
+- Hope and fear are searched for among the 50 best edges per source word (``edges_per_word``), not among everything that
+  the decoder kept; 0 searches everything.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def check_cpus(learners: int) -> None:
     """Say at once that learners would wait for CPUs that the cluster does not have."""
     if (cpus := int(total_cores())) < learners:
         need = f"{learners} learners need one each"
-        raise InputError(f"the cluster has {cpus} CPUs, and {need}. Take fewer, or add nodes")
+        raise InputError(f"the cluster has {cpus} CPUs, and {need}. Use fewer, or add nodes")
 
 
 def _last_line(error: Exception) -> str:
@@ -100,7 +100,7 @@ class Actors:
 
     def state(self, k: int) -> str:
         free = int(free_cores())
-        return f"it is at work, or waits for a CPU: {free} are free on the cluster"
+        return f"it is running, or waiting for a CPU: {free} are free on the cluster"
 
     def ended(self) -> list[tuple[int, str]]:
         return []  # Ray reports the death of an actor only when it is asked for an answer

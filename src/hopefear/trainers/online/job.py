@@ -4,7 +4,7 @@ After each epoch the averaged weights are scored: they translate the development
 What is returned is the average over all epochs or, with ``keep=best`` and from fixed candidates, that of the epoch with
 the best score; or the weights it began with if these score no lower (but not with ``keep=learnt``). Without development
 data it is the average over all epochs, and a warning says if it translates what was learnt from worse than before. What
-a checkpoint holds is enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a
+a checkpoint holds is enough to continue between any two sentences: in all ways that are not asynchronous by nature, a
 job that was killed and resumed ends with the same bits as one that was not.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MOVED = 8  # the weights that moved most, which each epoch reports
 RUNAWAY = 1e9  # no weight of use is as large
 KEPT = "these are kept. Give it more sentences, or lower eta"
-CHANCE = "A hundred sentences may be wrong: train --folds 3 judges by all, --set keep=learnt keeps what was learnt"
+CHANCE = "A hundred sentences can mislead: train --folds 3 judges by all, --set keep=learnt keeps the learnt weights"
 
 
 class Data(Protocol):
@@ -113,7 +113,7 @@ class FixedCandidates:
         return Bleu().score(document)
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
-        raise InputError("candidates are learnt from on one machine. Leave out the cluster")
+        raise InputError("learning from candidates runs on one machine. Leave out the cluster")
 
 
 def named(names: Sequence[str], w: Vector, dense: int) -> dict[str, float]:
@@ -279,7 +279,7 @@ class _Job:
         return bool(self.history[-1]["epoch"] - best["epoch"] >= self.trainer.patience)
 
     def _end_epoch(self, epoch: int, tally: Tally) -> bool:
-        """Score the average; whether to go on."""
+        """Score the average; whether to continue."""
         average = self.team.average()
         if not np.all(np.abs(average) < RUNAWAY):
             self.warn(f"weights diverged in epoch {epoch}; the previous ones are kept. Lower eta")

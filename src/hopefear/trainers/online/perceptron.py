@@ -1,6 +1,6 @@
 """The structured perceptron. Chiang (2012), section 3.1.
 
-The update of ``sgd`` with the best translation in place of fear: away from what the decoder would say, towards hope.
+The update of ``sgd`` with the best translation in place of fear: away from what the decoder would output, towards hope.
 The tamed perceptron of Brown (2011) on lists is ``hopefear.trainers.batch.perceptron``.
 """
 

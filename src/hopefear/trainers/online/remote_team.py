@@ -244,5 +244,5 @@ class RemoteTeam:
         self.left_out.add(sentence)
         if len(self.left_out) > max(1, LEFT_OUT * total):
             many = f"{len(self.left_out)} of {total} sentences killed {POISON} learners each"
-            raise InputError(f"{many}: is the memory enough? Fix it, then continue with --resume")
+            raise InputError(f"{many}: is there enough memory? Fix it, then continue with --resume")
         return []

@@ -6,7 +6,7 @@ there are:
 none       one learner, sentence after sentence
 average    P learners, each with its own part of the sentences; their weights are averaged at the end, and for scoring
 mix        iterative parameter mixing (6.1): the same, and at the begin of each epoch all start from the average of
-           the weights they ended with; who has which sentences is drawn anew for each epoch. In AROW every learner
+           the weights they ended with; who has which sentences is drawn again for each epoch. In AROW every learner
            keeps its variances
 simulate   asynchronous learners (6.2) in logical time: in a round each takes the next sentence, and after it they
            exchange working sets

@@ -77,7 +77,7 @@ class Processes:
 
     def start(self, k: int, snapshot: Snapshot) -> None:
         if not hasattr(os, "fork"):
-            raise InputError("learners in processes need a system that forks. Take --simulate-learners, or a cluster")
+            raise InputError("learners in processes need a system that forks. Use --simulate-learners, or a cluster")
         self._end(k)
         ours, theirs = Pipe()
         sys.stdout.flush()
@@ -140,8 +140,8 @@ class Processes:
         with suppress(OSError, KeyError, IndexError):
             letter = Path(f"/proc/{self.pids[k]}/stat").read_text().rpartition(")")[2].split()[0]
             if letter in "Tt":
-                return f"its process {self.pids[k]} is stopped. Let it go on: kill -CONT {self.pids[k]}"
-        return f"its process {self.pids.get(k)} is at work"
+                return f"its process {self.pids[k]} is stopped. Continue it: kill -CONT {self.pids[k]}"
+        return f"its process {self.pids.get(k)} is running"
 
     def ended(self) -> list[tuple[int, str]]:
         silent = wait(list(self.pipes.values()), 0)  # idle learners send nothing: their pipes are closed
@@ -159,7 +159,7 @@ class Processes:
                 os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        return f"killed by signal {-code}; is the memory enough?" if code < 0 else f"it ended with {code}"
+        return f"killed by signal {-code}; is there enough memory?" if code < 0 else f"it ended with {code}"
 
     def close(self) -> None:
         for k in list(self.pids):
