@@ -143,9 +143,7 @@ def start_weights(path: str | None, pool: Pool, session: Session) -> Mapping[str
     if not initial:
         return initial
     initial, note = matched_numbers(path, initial, pool.feature_names)
-    if note:
-        session.warn(note)
+    session.warn(note)
     whose = "the lists. Use the weights of this model"
-    if strangers := check_names(path, initial, pool.feature_names, "that the lists do not have", whose):
-        session.warn(strangers)
+    session.warn(check_names(path, initial, pool.feature_names, "that the lists do not have", whose))
     return initial

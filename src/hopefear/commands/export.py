@@ -39,7 +39,6 @@ class Export(Command[str]):
             weights = read_weights(self.weights)
             whose = f"{self.model}. Use the weights of this model"
             missing = "that the model does not have"
-            if strangers := check_names(self.weights, weights, model.feature_names, missing, whose):
-                session.warn(strangers)
+            session.warn(check_names(self.weights, weights, model.feature_names, missing, whose))
         export_model(model, self.format, self.out, weights)
         return self.out

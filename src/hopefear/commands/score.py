@@ -126,8 +126,8 @@ class Score(Command["Scored"]):
             scored = score_tables(self.systems, spec, self.metrics(), how, self.by)
         else:
             scored = score_files(self.systems, self.refs, self.metrics(), how, self.format)
-        if not self.json and (warning := scored.warning()):
-            session.warn(warning)
+        if not self.json:
+            session.warn(scored.warning())
         return scored
 
     def as_json(self, result: Scored) -> dict[str, Any]:

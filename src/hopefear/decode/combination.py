@@ -81,8 +81,7 @@ class SystemLists:
         path, whose = f"the weights of {self.name}", path_name(self.path)
         check_names(path, self.weights, self._names, "", f"{whose}. Use the weights of this list")
         sparse = self._names[self._dense :]
-        if strangers := check_weights(path, self.weights, self._names, sparse=sparse, or_else=""):
-            run.warn(strangers)
+        run.warn(check_weights(path, self.weights, self._names, sparse=sparse, or_else=""))
 
     def matrix(self, forest: Any) -> Matrix:
         """The features of a sentence's candidates, of the pool that was read last."""

@@ -203,8 +203,7 @@ class Evidence:
         if self._weights is not None:
             whose = f"the list, which has {some(pool.feature_names)}"
             strange = "that the list does not have"
-            if warning := check_names(str(self._weights_path), self._weights, pool.feature_names, strange, whose):
-                run.warn(warning)
+            run.warn(check_names(str(self._weights_path), self._weights, pool.feature_names, strange, whose))
 
     def _model_pool(self) -> Pool:
         assert self._in_model is not None

@@ -137,17 +137,13 @@ class _Known:
 
     def check(self, run: Session) -> None:
         """Weights without a feature, features without a weight, and weights that choose nothing."""
-        if self.note:
-            run.warn(self.note)
+        run.warn(self.note)
         if self.names and not any(self.weights.values()):
             run.warn(f"{path_name(self.path)}: all weights are 0, so the first candidate is the best everywhere")
         verb = "has" if self.whose == "the list" else "have"
         whose = f"{self.whose}, which {verb} {some(self.names)}. Use the weights of this model" if self.names else None
         check_names(self.path, self.weights, self.names, "that the list does not have", whose)
         sparse = self.names[self.dense :]
-        if strangers := check_weights(
-            self.path, self.weights, self.names, self.missing, sparse=sparse, whose=self.whose
-        ):
-            run.warn(strangers)
+        run.warn(check_weights(self.path, self.weights, self.names, self.missing, sparse=sparse, whose=self.whose))
         if without := [name for name in self.names if name not in self.weights]:
             run.warn(f"{plural(len(without), 'feature')} of the list without a weight, taken as 0: {some(without)}")

@@ -74,15 +74,13 @@ def rescore_files(command: Rescore, run: Session = SILENT) -> Iterator[str]:
         pool = _with_scores(pool, scores)
     there = pool.feature_names
     w, note = matched_numbers(command.weights, read_weights(command.weights), there)
-    if note:
-        run.warn(note)
+    run.warn(note)
     names = _new(w if command.features is None else read_lines(command.features), set(there))
     if not names and not models and not scores:
         finding = f"no feature of {', '.join(TEMPLATES)} to add. Name some by --features, --lm or --scores"
         raise input_error(path_name(command.features or command.weights), None, finding)
     known, whose = [*there, *names, *models], f"these forests, which have {some(there)}"
-    if strangers := check_names(command.weights, w, known, "that are not there", whose):
-        run.warn(strangers)
+    run.warn(check_names(command.weights, w, known, "that are not there", whose))
     if names or models:
         pool = rescore(pool, w, names, models, command.pop_limit, command.jobs)
     for best in pool.viterbi(w, command.jobs):

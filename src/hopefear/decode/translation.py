@@ -63,8 +63,7 @@ def translate(command: Translate, source: PathLike = "-", run: Session = SILENT)
         return
     if command.input == "text":
         start = list(itertools.islice(blocks, 1))
-        if warning := input_warning(model, start[0] if start else []):
-            run.warn(warning)
+        run.warn(input_warning(model, start[0] if start else []))
         blocks = itertools.chain(start, blocks)
     with ExitStack() as stack:
         writer = stack.enter_context(forest_writer(command.forests)) if command.forests is not None else None
@@ -114,8 +113,7 @@ def _weights(path: PathLike, model: Model, arcs: tuple[str, ...], run: Session) 
     weights = read_weights(path)
     known = {*model.feature_names, *arcs}
     whose = f"{model.path}. Use the weights of this model"
-    if strangers := check_names(path, weights, known, _STRANGE, whose):
-        run.warn(strangers)
+    run.warn(check_names(path, weights, known, _STRANGE, whose))
     return {name: value for name, value in weights.items() if name in known}
 
 

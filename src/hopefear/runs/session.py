@@ -36,8 +36,10 @@ class Session:
     def note(self, text: str) -> None:
         self.tell(Note(text))
 
-    def warn(self, text: str) -> None:
-        self.tell(Warned(text))
+    def warn(self, text: str | None) -> None:
+        """Tell a warning, if there is one."""
+        if text is not None:
+            self.tell(Warned(text))
 
     def epoch(self, record: Mapping[str, Any]) -> bool:
         """Tell the record of an epoch, which has its number, its score and other figures; whether to continue."""

@@ -83,9 +83,7 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
         weights = paper_weights(decoder.feature_names)
     elif weights is not None:
         whose = f"{model.path}. Use the weights of this model"
-        strangers = check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose)
-        if strangers:
-            session.warn(strangers)
+        session.warn(check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose))
     corpus = Corpus.read(command.source, command.refs)
     dev = Corpus.read(command.dev_source, command.dev_refs) if command.dev_source else None
     test = Corpus.read(command.test_source, command.test_refs) if command.test_source else None
