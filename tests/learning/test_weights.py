@@ -88,7 +88,7 @@ def test_a_run_that_does_harm_is_rolled_back(model: Model, tmp_path: Path, monke
     sane = dict(corrections.view().tuned)
     monkeypatch.setattr(weights.Updates, "_learner_at", lambda self, decoder: _Broken(self, decoder))
     learnt = [corrections.learn(*pair) for pair in SENTENCES[60:70]]
-    assert "earlier corrections came out worse" in str(learnt[-1])
+    assert "later steps made old corrections worse" in str(learnt[-1])
     assert corrections.view().tuned == pytest.approx(sane)
     assert Corrections(model, tmp_path / "c", "de", "en").view().tuned == corrections.view().tuned
     assert [each.status for each in corrections][-10:] == ["learnt"] * 10  # their phrases count
