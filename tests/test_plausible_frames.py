@@ -215,3 +215,20 @@ def test_what_is_no_file_of_weights(frame: Any, tmp_path: Path) -> None:
     }.items():
         with pytest.raises(hf.InputError, match=said):
             hf.load(tmp_path / name)
+
+
+def test_no_more_is_done_than_there_is(frame: Any, tmp_path: Path) -> None:
+    from hopefear.commands.tune import Tune
+    from hopefear.runs.events import Progress
+    from hopefear.runs.session import Session
+    from hopefear.util.progress import Progressing
+
+    bars: dict[str, Progressing] = {}
+
+    def listen(event: Any) -> None:
+        if isinstance(event, Progress):
+            bars.setdefault(event.label, Progressing(event.label)).update(event.done, event.total, event.text)
+
+    pool = hf.Pool.from_table(frame, "id", outcome="good")
+    Tune(pool=pool, trainer="kbmira", set={"passes": 3}, out=str(tmp_path / "run")).run(Session(listen))
+    assert bars["tune kbmira"].count() == "3/3"

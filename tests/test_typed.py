@@ -60,6 +60,7 @@ def test_results() -> None:
     assert_type(scored.scores, dict[str, float])
     assert_type(scored.value, float)
     assert_type(scored.bleu, float)
+    assert_type(scored["bleu"], float)
 
 
 def test_trainers() -> None:
@@ -122,3 +123,15 @@ def checked(path: Path) -> str:
     assert_type(hf.read_run(path).status, str)
     hf.generate(out="practice", sentence=5)  # type: ignore[call-arg]
     return translator("Das Haus.")
+
+
+def without_names() -> None:
+    """Arguments that need no name, for mypy alone: they are of models and translators."""
+    hf.convert("lists.jsonl", "lists.nbest")
+    hf.inspect("model")
+    hf.report("run")
+    hf.pack("translator", "translator.pack")
+    assert_type(hf.export("model", format="cdec", out="cdec"), str)
+    for trainer in (hf.Cmira(), hf.Logloss(l2=0.1), hf.Minrisk(), hf.Pa(), hf.Pro(), hf.Rampion(), hf.Auto()):
+        assert_type(trainer.fit(read()).score, float)
+    assert_type(hf.read_weights("weights.txt"), dict[str, float])

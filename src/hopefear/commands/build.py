@@ -25,6 +25,7 @@ class Build(Command["BuildReport"]):
         "Translated text of any kind: TMX, TSV, zip files of OPUS, ...; each file is a domain.",
         default=(),
         positional=True,
+        kw_only=False,
         metavar="CORPUS",
         needs=("from_", "to"),
     )

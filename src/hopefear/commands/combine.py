@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Combine(Command[list[str]]):
-    lists: Sequence[Any] = arg("The lists, one per system.", positional=True, metavar="LIST", file=True, folder=True)
+    lists: Sequence[Any] = arg(
+        "The lists, one per system.", positional=True, kw_only=False, metavar="LIST", file=True, folder=True
+    )
     out: Any = arg("The combined list.", metavar="LIST")
     names: Sequence[str] = arg("Names of the systems.", default=(), metavar="NAME", shown="s1, s2, ...")
     weights: Sequence[str] = arg("Weights of a system, to add its score as a column.", default=(), metavar="NAME=FILE")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Convert(Command[None]):
-    input: Any = arg("The file to read.", positional=True, metavar="IN", file=True, folder=True)
-    out: Any = arg("The file to write.", positional=True, metavar="OUT")
+    input: Any = arg("The file to read.", positional=True, kw_only=False, metavar="IN", file=True, folder=True)
+    out: Any = arg("The file to write.", positional=True, kw_only=False, metavar="OUT")
     from_: str | None = arg("Format of IN.", default=None, metavar="FORMAT", shown="detected")
     to: str | None = arg("Format of OUT.", default=None, metavar="FORMAT", shown="by its ending, else as IN")
     refs: Sequence[Any] = arg("References to add, one file each.", default=(), file=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Export(Command[str]):
-    model: str = arg("The model.", positional=True, file=True, folder=True, metavar="MODEL")
+    model: str = arg("The model.", positional=True, kw_only=False, file=True, folder=True, metavar="MODEL")
     format: str = arg("The program to write files for.", choices=("cdec", "moses"))
     out: str = arg("The folder to create.", metavar="FOLDER")
     weights: str | None = arg("Weights in place of the model's own.", default=None, file=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Features(Command["Added"]):
-    list: Any = arg("The list.", positional=True, metavar="LIST", file=True, folder=True)
+    list: Any = arg("The list.", positional=True, kw_only=False, metavar="LIST", file=True, folder=True)
     out: Any = arg("The new list: JSON lines if its name has .jsonl, otherwise Moses'.", metavar="LIST")
     lm: Sequence[Any] = arg("Language models: ARPA files, or saved by hopefear.", default=(), file=True)
     model: Any = arg(

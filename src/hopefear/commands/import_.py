@@ -42,6 +42,7 @@ class Import(Command[Imported]):
         "The joshua.config, which names all files. The options below override it.",
         default=None,
         positional=True,
+        kw_only=False,
         file=True,
         metavar="JOSHUA.CONFIG",
     )

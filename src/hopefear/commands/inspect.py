@@ -30,7 +30,7 @@ class Description:
 
 
 class Inspect(Command[Description]):
-    model: str = arg("The model.", positional=True, file=True, folder=True, metavar="MODEL")
+    model: str = arg("The model.", positional=True, kw_only=False, file=True, folder=True, metavar="MODEL")
     top: int = arg("The most frequent rules to show, of each kind.", default=10, least=0)
     rules: str | None = arg("The rules of one source side instead, as in 'de [X,1]'.", default=None, metavar="SOURCE")
     perplexity: Sequence[str] = arg("Text of the target language for the language models.", default=(), file=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Learn(Command[Iterator[str]]):
-    translator: str = arg("A translator.", positional=True, file=True, folder=True, metavar="TRANSLATOR")
+    translator: str = arg("A translator.", positional=True, kw_only=False, file=True, folder=True, metavar="TRANSLATOR")
     source: str | None = arg("The source text, one sentence per line.", default=None, file=True, needs="target")
     target: str | None = arg(
         "The corrections, line by line; or TMX, TSV, CSV, XLIFF with both sides.", default=None, file=True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NewPlugin(Command[str]):
-    name: str = arg("The name: lower-case letters, digits and dashes.", positional=True, metavar="NAME")
+    name: str = arg("The name: lower-case letters, digits and dashes.", positional=True, kw_only=False, metavar="NAME")
     out: str | None = arg("The folder to create.", default=None, metavar="DIR", shown="hopefear-NAME")
 
     examples = """

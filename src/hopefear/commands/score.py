@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 class Score(Command["Scored"]):
     hyp: Sequence[Any] = arg(
-        "Outputs: F, or NAME=F,F for replicates of a system.", default=(), positional=True, metavar="HYP"
+        "Outputs: F, or NAME=F,F for replicates of a system.", default=(), positional=True, kw_only=False, metavar="HYP"
     )
     refs: Sequence[Any] = arg("References: one file per translator.", default=(), file=True)
     format: str | None = arg(

@@ -26,6 +26,7 @@ class Serve(Command[None]):
     translator: Sequence[str] = arg(
         "Translators: folders, or files made by hopefear pack.",
         positional=True,
+        kw_only=False,
         file=True,
         folder=True,
         metavar="TRANSLATOR",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Train(RunCommand["Trained"]):
-    model: str = arg("The model.", positional=True, file=True, folder=True, metavar="MODEL")
+    model: str = arg("The model.", positional=True, kw_only=False, file=True, folder=True, metavar="MODEL")
     source: str = arg("Sentences to learn from.", file=True)
     refs: Sequence[str] = arg("Their references: one file per translator.", file=True)
     trainer: str = arg("The trainer, as hopefear trainers lists them.", metavar="NAME")

@@ -43,7 +43,7 @@ class TrainerList:
 
 
 class Trainers(Command[TrainerList]):
-    name: str | None = arg("The trainer to show.", default=None, positional=True, metavar="NAME")
+    name: str | None = arg("The trainer to show.", default=None, positional=True, kw_only=False, metavar="NAME")
     json: bool = arg("As JSON.", default=False, terminal=True)
 
     examples = """

@@ -33,9 +33,11 @@ OF_TRANSLATORS = ("documents", "column", "encoding", "glossary", "protect", "kee
 
 
 class Translate(Command[Iterator[str]]):
-    model: str = arg("A translator or a model.", positional=True, file=True, folder=True, metavar="TRANSLATOR")
+    model: str = arg(
+        "A translator or a model.", positional=True, kw_only=False, file=True, folder=True, metavar="TRANSLATOR"
+    )
     documents: Sequence[str] = arg(
-        "Documents, in place of standard input.", default=(), positional=True, metavar="FILE"
+        "Documents, in place of standard input.", default=(), positional=True, kw_only=False, metavar="FILE"
     )
     out: str | None = arg("The folder for translated files.", default=None, metavar="DIR")
     glossary: str | None = arg(

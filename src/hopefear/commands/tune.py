@@ -220,7 +220,7 @@ class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
         tuned = replace(tuned, means=means_of(task.learnt_from), missing=missing)
         if run.finished:
             return tuned
-        session.progress(f"tune {trainer.name}")(text="diagnosis")
+        session.progress("diagnosis")()
         history = tuned.best.history if trainer.name != "mert" else ()
         findings = diagnose(task.learnt_from, metric, best, task.initial, held_out=change, history=history, **chance)
         reported = ("unknown-feature",)  # when the weights were read
