@@ -80,6 +80,7 @@ def test_trainers() -> None:
     hf.Mert(restarts=1, kicks=0, seed=2).fit(pool, run=hf.Session(report))
 
 
+@pytest.mark.filterwarnings("ignore:.* are the same list")
 def test_pools() -> None:
     pool = read()
     assert_type(len(pool), int)
