@@ -84,18 +84,34 @@ def test_the_package_is_a_command() -> None:
     assert done.returncode == 2 and "no such command 'nonsense'" in done.stderr
 
 
-def test_metadata_is_read_only_where_a_plug_in_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Importing ``importlib.metadata`` takes as long as the rest of ``--help``."""
-    plugins._any_plugin.cache_clear()
-    site = tmp_path / "else-1.dist-info"
-    site.mkdir()
-    (site / "entry_points.txt").write_text("[console_scripts]\nelse = else:main\n")
+def test_metadata_is_read_only_of_packages_with_plug_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing ``importlib.metadata`` takes as long as the rest of ``--help``, reading all packages twice as long."""
+    for name, points in (("else", "[console_scripts]\nelse = else:main\n"), ("mine", "")):
+        (tmp_path / f"{name}-1.dist-info").mkdir()
+        (tmp_path / f"{name}-1.dist-info/METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (tmp_path / f"{name}-1.dist-info/entry_points.txt").write_text(points)
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "missing")])
-    assert not plugins._any_plugin()
-    (site / "entry_points.txt").write_text("[hopefear.trainers]\nmine = mine:Mine\n")
-    plugins._any_plugin.cache_clear()
-    assert plugins._any_plugin()
-    plugins._any_plugin.cache_clear()
+
+    def names() -> dict[str, str]:
+        plugins._all.cache_clear()
+        plugins.entry_points.cache_clear()
+        return {name: point.dist.name for name, point in plugins.entry_points("hopefear.trainers").items()}
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "importlib.metadata", None)  # importing it would fail
+            assert names() == {}
+        (tmp_path / "mine-1.dist-info/entry_points.txt").write_text("[hopefear.trainers]\nmy = mine:Mine\n")
+        assert names() == {"my": "mine"}
+        copy = tmp_path / "later" / "mine-0.dist-info"
+        copy.mkdir(parents=True)
+        (copy / "METADATA").write_text("Metadata-Version: 2.1\nName: Mine\nVersion: 0\n")
+        (copy / "entry_points.txt").write_text("[hopefear.trainers]\nold = mine:Old\n")
+        sys.path.append(str(tmp_path / "later"))
+        assert names() == {"my": "mine"}  # of two copies of a package, the first on the path counts
+    finally:
+        plugins._all.cache_clear()
+        plugins.entry_points.cache_clear()
 
 
 def test_no_command_shows_the_help(capsys: Capture) -> None:

@@ -1,4 +1,6 @@
 import itertools
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -6,7 +8,12 @@ import pytest
 
 import hopefear as hf
 from hopefear.evaluation import significance
-from hopefear.evaluation.significance import approximate_randomization, confidence_interval, paired_bootstrap
+from hopefear.evaluation.significance import (
+    _percentiles,
+    approximate_randomization,
+    confidence_interval,
+    paired_bootstrap,
+)
 
 
 def system(rng: Any, lengths: Any, precision: Any) -> Any:
@@ -136,3 +143,22 @@ def test_messages() -> None:
         confidence_interval(stats, hf.Bleu(), level=1)
     with pytest.raises(ValueError, match="wrong number of statistics"):
         paired_bootstrap(stats, stats, hf.Ter())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 99, 1000])
+def test_percentiles_are_those_of_numpy_bit_for_bit(count: int) -> None:
+    values = np.random.default_rng(count).normal(size=count)
+    for level in (0.5, 0.68, 0.9, 0.95, 0.99):
+        assert _percentiles(values, level) == tuple(np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
+    assert np.isnan(_percentiles(np.append(values, np.nan), 0.9)).all()
+
+
+def test_percentiles_need_no_masked_arrays() -> None:
+    """``tune`` asks for percentiles; importing ``numpy.ma`` would take a twentieth of a small run."""
+    code = (
+        "import sys, numpy; from hopefear.evaluation.significance import _percentiles as p; p(numpy.arange(9.0), 0.9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; print('numpy.ma' in sys.modules)"], capture_output=True, text=True
+    )
+    assert done.stdout == "False\n"

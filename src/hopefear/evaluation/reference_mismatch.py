@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,8 @@ def translated_fit(
 def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
     """``references_fit`` for lists or forests with references."""
     count = min((len(pool.references(i)) for i in _spaced(len(pool))), default=0)
-    columns = [partial(_reference, pool, k) for k in range(count)]
+    references = cache(pool.references)
+    columns = [partial(_reference, references, k) for k in range(count)]
     known = [*names, *(f"reference {k + 1}" for k in range(len(names), count))]
     if same := same_text(partial(_first, pool), columns, len(pool), known):
         return same
@@ -83,6 +84,7 @@ def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
 
 
 Get = Callable[[int], str]
+Places = NDArray[np.int64]
 
 
 def _findings(
@@ -96,7 +98,12 @@ def _findings(
             return [f"{name} has the same lines as {names[0]}: another reference was meant, or it is there twice"]
     start = range(min(count, LEAST))
     split = _splitter([[get(i) for i in start] for get in (outputs, references[0])])
-    output, *given = (_Lines(get, count, split) for get in (outputs, *references))
+    numbers: dict[str, int] = defaultdict(itertools.count().__next__)
+    spaced = np.array(_spaced(count), np.int64)
+    near = sorted({*spaced.tolist(), *(i for places in _orders(spaced, count).values() for i in places.tolist())})
+    near = [i for i in near if 0 <= i < count]
+    output = _Lines(outputs, spaced.tolist(), count, split, numbers)
+    given = [_Lines(get, near, count, split, numbers) for get in references]
     findings = [(name, _Fit(output, own, seed).finding()) for name, own in zip(names, given, strict=False)]
     if not any(finding for _, finding in findings):  # a poor output tells little: compare the references instead
         others = zip(names[1:], given[1:], strict=False)
@@ -112,11 +119,13 @@ def same_text(
     if count < LEAST:
         return []
     rows = [i for i in _spaced(count) if text(i).strip()]
-    shares = [sum(text(i).split() == get(i).split() for i in rows) / max(1, len(rows)) for get in references]
+    own = [text(i).split() for i in rows]
+    equal = [sum(words == get(i).split() for i, words in zip(rows, own, strict=True)) for get in references]
     return [
-        f"{name} is the {what} itself in {100 * share:.0f} % of the lines. Give human translations as references"
-        for name, share in zip(names, shares, strict=False)
-        if share >= SAME
+        f"{name} is the {what} itself in {100 * same / len(rows):.0f} % of the lines. "
+        "Give human translations as references"
+        for name, same in zip(names, equal, strict=False)
+        if rows and same >= SAME * len(rows)
     ]
 
 
@@ -144,34 +153,60 @@ def _first(pool: Pool, i: int) -> str:
     return pool.text(i, 0) if forest.edge_count and forest.is_list else ""
 
 
-def _reference(pool: Pool, k: int, i: int) -> str:
-    texts = pool.references(i)
+def _reference(references: Callable[[int], Sequence[str]], k: int, i: int) -> str:
+    texts = references(i)
     return texts[k] if k < len(texts) else ""
 
 
-def _splitter(sides: Sequence[Sequence[str]]) -> Callable[[str], frozenset[str]]:
+def _splitter(sides: Sequence[Sequence[str]]) -> Callable[[str], Iterable[str]]:
     """Words, or pairs of characters where one side has no blanks between words."""
     full = [[line for line in side if line.strip()] for side in sides]
     lengths = [sum(map(len, side)) / max(1, sum(len(line.split()) for line in side)) for side in full]
     if max(lengths) < ONE_WORD:
-        return lambda line: frozenset(re.findall(r"\w+", plain(line)))
-    return lambda line: frozenset(a + b for a, b in itertools.pairwise("".join(plain(line).split())))
+        words = re.compile(r"\w+").findall
+        return lambda line: words(plain(line))
+    return lambda line: [a + b for a, b in itertools.pairwise("".join(plain(line).split()))]
 
 
 class _Lines:
-    """The words of lines, split when they are asked for."""
+    """The distinct words of some lines of a text, as ascending numbers."""
 
-    def __init__(self, get: Get, count: int, split: Callable[[str], frozenset[str]]) -> None:
-        self._get, self._count, self._split = get, count, split
-        self._known: dict[int, frozenset[str]] = {}
+    def __init__(
+        self,
+        get: Get,
+        chosen: Sequence[int],
+        count: int,
+        split: Callable[[str], Iterable[str]],
+        numbers: Mapping[str, int],
+    ) -> None:
+        each = [sorted([numbers[word] for word in set(split(get(i)))]) for i in chosen]
+        self._words = np.fromiter(itertools.chain.from_iterable(each), np.int64)
+        self.numbers = numbers
+        self.sizes, self._begin = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.sizes[chosen] = [len(words) for words in each]
+        self._begin[chosen] = np.cumsum(self.sizes[chosen]) - self.sizes[chosen]
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.sizes)
 
-    def __getitem__(self, i: int) -> frozenset[str]:
-        if i not in self._known:
-            self._known[i] = self._split(self._get(i))
-        return self._known[i]
+    def joined(self, places: Places) -> tuple[Places, Places]:
+        """The words of these lines one after the other, and which of them each is in; none beyond the text."""
+        known = np.clip(places, 0, len(self) - 1)
+        sizes = np.where(known == places, self.sizes[known], 0)
+        at = np.repeat(np.arange(len(places)), sizes)
+        shifts = self._begin[known] - (np.cumsum(sizes) - sizes)
+        return self._words[np.arange(len(at)) + shifts[at]], at
+
+    def distinct(self, rows: Places) -> int:
+        """How many of these lines differ."""
+        ends = self._begin[rows] + self.sizes[rows]
+        return len({self._words[a:b].tobytes() for a, b in zip(self._begin[rows], ends, strict=True)})
+
+
+def _orders(rows: Places, count: int) -> dict[str, Places]:
+    """Other orders in which a text may have its lines: where the line that belongs to each row is then."""
+    shifted = {f"line i{shift:+d}": rows - shift for shift in SHIFTS}
+    return {**shifted, "the lines in reverse order": count - 1 - rows}
 
 
 class _Fit:
@@ -179,35 +214,30 @@ class _Fit:
 
     def __init__(self, lines: _Lines, others: _Lines, seed: int) -> None:
         self.lines, self.others = lines, others
-        self.rows = np.array([i for i in _spaced(len(lines)) if lines[i] and others[i]], np.int64)
-        own = [others[int(i)] for i in self.rows]
-        times = Counter(word for words in own for word in words)
-        self.weight = {word: math.log((len(own) + 1) / (count + 0.5)) for word, count in times.items()}
-        self.unseen = math.log(2 * (len(own) + 1))
-        self.sizes = {int(i): self._size(lines[int(i)]) for i in self.rows}
-        self.other_sizes: dict[int, float] = {}
+        self.rows = np.array(_spaced(len(lines)), np.int64)
+        self.rows = self.rows[(lines.sizes[self.rows] > 0) & (others.sizes[self.rows] > 0)]
         self.random = np.random.default_rng(seed)
-        self.various = len(own) >= FEW and len(times) >= TYPES and len(set(own)) > len(own) / 2
-        self.various = self.various and len({lines[int(i)] for i in self.rows}) > len(own) / 2
+        self.times = np.bincount(others.joined(self.rows)[0], minlength=len(others.numbers))
+        count = len(self.rows)
+        self.weight = np.where(self.times > 0, np.log((count + 1) / (self.times + 0.5)), math.log(2 * (count + 1)))
+        words, at = lines.joined(self.rows)
+        self.pairs = at * len(self.weight) + words  # of a place and a word there, ascending
+        self.sizes = np.bincount(at, self.weight[words], count)
 
-    def _shared(self, i: int, j: int) -> float:
-        """The weight of the words that two lines share, from 0 to 1."""
-        if not 0 <= j < len(self.others):
-            return 0.0
-        other = self.others[j]
-        both = self._size(self.lines[i] & other)
-        if not both:
-            return 0.0
-        if j not in self.other_sizes:
-            self.other_sizes[j] = self._size(other)
-        return both / math.sqrt(self.sizes[i] * self.other_sizes[j])
+    def various(self) -> bool:
+        """Whether the lines differ enough to tell an order at random."""
+        count = len(self.rows)
+        if count < FEW or np.count_nonzero(self.times) < TYPES:
+            return False
+        return all(own.distinct(self.rows) > count / 2 for own in (self.lines, self.others))
 
-    def _size(self, words: frozenset[str]) -> float:
-        weight, unseen = self.weight.get, self.unseen
-        return sum([weight(word, unseen) for word in words])  # a list: generators take twice as long here
-
-    def _with(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.array([self._shared(int(i), int(j)) for i, j in zip(self.rows, places, strict=True)])
+    def _with(self, places: Places) -> NDArray[np.float64]:
+        """The weight of the words that each line shares with the one at its place among the others, from 0 to 1."""
+        words, at = self.others.joined(places)
+        pairs, weight, count = at * len(self.weight) + words, self.weight[words], len(self.rows)
+        found = self.pairs[np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)] == pairs
+        both, sizes = np.bincount(at, weight * found, count), np.bincount(at, weight, count)
+        return both / np.sqrt(self.sizes * np.maximum(sizes, 1e-9))
 
     def better_than_chance(self) -> float:
         """By how many standard errors the order given is better than orders at random."""
@@ -221,16 +251,13 @@ class _Fit:
         if finding := self.misplaced():
             return finding
         least = CHANCE if len(self.rows) >= ENOUGH else CHANCE / 2
-        hopeless = self.various and self.better_than_chance() < least
+        hopeless = self.better_than_chance() < least and self.various()
         return "matches its lines no better than random lines" if hopeless else ""
 
     def misplaced(self) -> str:
         """Which other order is better, of all lines or from some line on."""
         own = self._with(self.rows)
-        last = len(self.others) - 1
-        orders = {f"line i{shift:+d}": self.rows - shift for shift in SHIFTS}
-        orders["the lines in reverse order"] = last - self.rows
-        gains = {name: self._with(places) - own for name, places in orders.items()}
+        gains = {name: self._with(places) - own for name, places in _orders(self.rows, len(self.others)).items()}
         for part in [slice(None), *self._parts()]:
             if part.stop is not None and part.stop - part.start < LEAST:
                 continue

@@ -22,6 +22,7 @@ The same seed gives the same result, whatever ``jobs`` is.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,8 +124,18 @@ def _bootstrap_deltas(
 
 
 def _percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    """Bit for bit those of ``np.quantile``, which takes 50 ms to import ``numpy.ma``."""
+    ordered = np.sort(values)
+    if np.isnan(ordered[-1]):
+        return math.nan, math.nan
+    return _quantile(ordered, (1 - level) / 2), _quantile(ordered, (1 + level) / 2)
+
+
+def _quantile(ordered: NDArray[np.float64], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = min(int(place), len(ordered) - 1)
+    low, high, part = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)]), place - below
+    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 
 
 def _comparison(
