@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from unicodedata import normalize
 
@@ -16,6 +17,8 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
+from hopefear.translator.folder import write_card
+from tests.corpus.files import TEXTS
 from tests.fuzzing import FAIRSEQ
 from tests.model.test_familiar import foreign
 from tests.model.test_imported import ARPA
@@ -146,6 +149,16 @@ def with_features() -> None:
     assert main(["features", NBEST, "--out", "more.txt", "--quiet"]) == 0
 
 
+def page() -> None:
+    changed("stdin", other)()
+    shutil.copy("stdin", "page.txt")
+
+
+def german() -> None:
+    for k, name in enumerate("gh"):
+        Path(name).write_text("".join(" ".join(pair[k] for pair in three) + "\n" for three in product(TEXTS, repeat=3)))
+
+
 def nothing() -> None: ...
 
 
@@ -156,6 +169,7 @@ MIRA = ["--trainer", "mira", "--set", "epochs=1", "--out", "r"]
 TRAIN = ["--source", "f", "--refs", "e", *MIRA]
 GEN = ["--nbest", "gen", "--format", "fairseq"]
 ALIGNED = ["build", "--tokenizer", "none", "--lm-order", "2", "--out", "x"]
+CREATE = ["create", "--source", "g", "--target", "h", "--no-curve", "--out", "x", "--from", "de", "--to", "en"]
 OTHER = "other/nbest.txt"
 COMBINE = ["combine", "--names", "a", "b", "--out", "x.jsonl"]
 WEIGH = ["weigh", "t.csv", *TABLE, "--folds", "2", "--out", "x"]
@@ -290,6 +304,19 @@ ROWS: list[Row] = [
     ("one line too few", changed("e", shorter), [*BUILD, *SIDES], "same number"),
     ("input of the target language", changed("stdin", foreign), ["translate", "m"], "source and target swapped"),
     ("input of another language", changed("stdin", other), ["translate", "m"], "rules for"),
+    ("input of another language", changed("stdin", other), ["translate", "tr"], "rules for"),
+    ("a document of another language", page, ["translate", "tr", "page.txt", "--out", "x"], "page.txt: the model has"),
+    ("over a table", nothing, ["pack", "tr", "out"], "its name does not end in .hft"),
+    ("a scale that is no number", nothing, ["translate", "m", "--mbr", "bleu", "--scale", "nan"], "'--scale'"),
+    ("no such host", nothing, ["serve", "tr", "--host", "not..a..host", "--port", "0"], "is no name of a host"),
+    ("no code of a language", german, [*CREATE[:-1], "english"], "'english': not a code"),
+    ("text of the source language", german, [*CREATE, "--lm-text", "g"], "g: what should be en is de"),
+    (
+        "development text swapped",
+        german,
+        [*CREATE, "--dev-source", "h", "--dev-refs", "g"],
+        "h: what should be de is en, and the other way round",
+    ),
     (
         "an empty grammar",
         empty_grammar,
@@ -319,6 +346,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         assert main([*BUILD[:-1], "m", "--source", "f", "--target", "e", "--quiet"]) == 0
         assert main(["convert", NBEST, "l.forests", "--to", "native", "--quiet"]) == 0
+    shutil.copytree(folder / "m", folder / "tr")
+    write_card(folder / "tr", {"name": "tr", "source": "de", "target": "en"})
     return folder
 
 

@@ -13,6 +13,7 @@ import pytest
 import hopefear.data.lists
 from hopefear import commands
 from hopefear.cli.main import cli, main
+from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError, OptionError
 from hopefear.util import plugins
 from tests.cli.capture import Capture, one_line
@@ -132,7 +133,7 @@ def test_no_command_shows_the_help(capsys: Capture) -> None:
             "'--seed': 'one' is not a whole number. See: hopefear generate --help",
         ),
         (["generate", "--out", "x", "--seed", str(2**64)], "'--seed': 18446744073709551616 is too large"),
-        (["generate", "--out", "x", "--jobs", str(10**12)], "'--jobs': 1000000000000 is too large: 1000000 at most."),
+        (["generate", "--out", "x", "--jobs", str(10**12)], "'--jobs': 1000000000000 is too large: 100000 at most."),
         (["new-plugin", "kbmira"], "kbmira is a trainer or metric already"),
         (["new-plugin", "ter"], "ter is a trainer or metric already"),
         (["new-plugin", "a" * 300], "file name too long. Choose another name."),
@@ -164,6 +165,7 @@ def test_usage_errors_take_one_line(
         (OSError(5, "Input/output error", "dev"), 1, "dev: input/output error"),
         (OSError(5, "Input/output error"), 1, "the system could not read or write: input/output error"),
         (MemoryError(), 1, "out of memory"),
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates not allowed"), 2, "is not UTF-8. Rename it."),
         (KeyboardInterrupt(), 130, "hopefear: interrupted.\n"),
         (ZeroDivisionError("division by zero"), 1, "ZeroDivisionError: division by zero (this is a bug"),
         (click.ClickException("bad"), 2, "bad"),
@@ -232,3 +234,42 @@ def test_output_is_utf8_in_every_locale(tmp_path: Path) -> None:
 
 def test_the_group_is_a_click_group() -> None:
     assert cli.list_commands(click.Context(cli)) == commands.names()
+
+
+def test_a_name_that_is_no_text_in_this_locale(tmp_path: Path) -> None:
+    """Its bytes come back as they were, and no traceback."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for name in ("gr\u00f6\u00dfe".encode(), b"gr\xff"):
+        command = [sys.executable, "-m", "hopefear", "rerank", "--nbest", name, "--weights", "w"]
+        ended = subprocess.run(command, env=os.environ | plain, cwd=tmp_path, capture_output=True)
+        assert (ended.returncode, ended.stdout) == (2, b"")
+        assert ended.stderr == b"hopefear: " + name + b": no such file. Check the path.\n"
+
+
+def test_a_link_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    assert main(["translate", "loop"]) == 2
+    assert one_line(capsys).strip() == "hopefear: loop: is a link that leads to no file. Check where it leads."
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_signals_end_a_command_in_one_line(number: int, tmp_path: Path) -> None:
+    """Also when the terminal is closed: nothing half-written stays."""
+    Synthetic(sentences=12, candidates=4, references=1).write(tmp_path)
+    (tmp_path / "decode.sh").write_text("touch begun; exec sleep 600\n")
+    decoder = ["--decoder-command", "sh decode.sh {nbest} {weights}", "--initial", "initial.txt", "--iterations", "1"]
+    command = [sys.executable, "-m", "hopefear", "tune", *decoder, "--refs", "ref.0", "--trainer", "kbmira"]
+    process = subprocess.Popen(
+        [*command, "--out", "r"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not (tmp_path / "begun").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, said = process.communicate()
+    assert (process.returncode, said.decode().split(".")[0]) == (130, "hopefear: interrupted")
+    assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".part")]

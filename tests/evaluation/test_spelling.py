@@ -12,7 +12,7 @@ import pytest
 from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError
 from hopefear.evaluation.reference_mismatch import references_fit
-from hopefear.evaluation.scores import score_files
+from hopefear.evaluation.scores import Resampling, score_files
 from hopefear.evaluation.spelling import plain, pool_spelling, spelling_fit
 from hopefear.formats import read_nbest
 from hopefear.metrics import Bleu, Chrf, Metric
@@ -105,7 +105,7 @@ def test_score_says_it(tmp_path: Path) -> None:
     (tmp_path / "ref").write_text("".join(line.title() + "\n" for line in worse(refs, 0.2)))
 
     def said(out: str, ref: str) -> str | None:
-        return score_files([("s", [tmp_path / out])], [tmp_path / ref], [Bleu(tokenize="13a")]).warning()
+        return score_files([("s", [tmp_path / out])], [tmp_path / ref], [Bleu(tokenize="13a")], Resampling()).warning()
 
     assert "if case is ignored" in str(said("out", "ref"))
     assert "s: 30 of 60 lines are empty and their references are not" in str(said("half", "ref"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -45,3 +46,20 @@ def test_the_same_bytes(copier: Translator, tmp_path: Path, name: str, text: str
     (tmp_path / "out").mkdir()
     written = copier.document(tmp_path / name, tmp_path / "out")
     assert Path(written).read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h\u00fcnd",
+        "der h\u00fcnd, \u00dcmut w\u00f6rt.",
+        "\ud55c\uad6d\uc5b4 x",
+        "a\u030a\u0302b cd\u0308",
+        "x\u200by zo\u00e9\u00adb",
+    ],
+)
+def test_decomposed_letters_are_copied_once(copier: Translator, text: str) -> None:
+    """Accents as characters of their own made the end of a word come twice."""
+    for form in ("NFC", "NFD"):
+        copied = normalize("NFC", copier(normalize(form, text)))
+        assert [c for c in copied if c.isalpha()] == [c for c in normalize("NFC", text) if c.isalpha()], form

@@ -6,6 +6,7 @@ they are called, and what is heavy inside them when it is needed, so that ``--he
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gc
 import os
@@ -35,6 +36,22 @@ hopefear weigh scores.csv --group prompt --outcome reward --out weighed
 hopefear create memory.tmx --from de --to en --out translator
 hopefear translate translator page.html --out translated
 """
+
+
+UNDECODED = "hopefear.undecoded"
+
+
+def _undecoded(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Bytes of a file's name that were not text in this locale, as they were; other surrogates spelled out."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    codes = [ord(c) for c in error.object[error.start : error.end]]
+    if all(0xDC80 <= code <= 0xDCFF for code in codes):
+        return bytes(code - 0xDC00 for code in codes), error.end
+    return "".join(f"\\u{code:04x}" for code in codes), error.end
+
+
+codecs.register_error(UNDECODED, _undecoded)
 
 
 class Group(click.Group):
@@ -115,9 +132,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # imports and readers make many objects and hardly any cycles: a twentieth of `tune`
     for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", newline="\n")
+            stream.reconfigure(encoding="utf-8", errors=UNDECODED, newline="\n")
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
+            signal.signal(signal.SIGHUP, _terminated)  # the terminal was closed
     given = list(sys.argv[1:] if arguments is None else arguments)
     with command_line():
         return _main(given)
@@ -182,6 +201,8 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         return 2, str(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return 130, f"interrupted.{_resumed(command)}"
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        return 2, "the name of a file or folder is not UTF-8. Rename it."
     if isinstance(error, MemoryError):
         return 1, "out of memory. Try fewer --jobs, or fewer candidates."
     if isinstance(error, OSError) and error.errno in NO_ROOM:

@@ -88,7 +88,7 @@ class Command(Generic[R_co]):
     python: ClassVar[str] = ""  # the example in the docstring of the function
 
     seed: int = arg("The random seed.", default=1, least=0, most=2**63 - 1, decides=True)
-    jobs: int = arg("Threads or processes; 0: one per core.", default=0, least=0, most=1_000_000)
+    jobs: int = arg("Threads or processes; 0: one per core.", default=0, least=0, most=100_000)
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

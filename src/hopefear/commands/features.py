@@ -36,7 +36,7 @@ class Features(Command["Added"]):
         needs="consensus",
         shown="all are equally probable",
     )
-    scale: float = arg("With --weights: p is exp(X w.h) over its sum.", default=1.0, metavar="X")
+    scale: float = arg("With --weights: p is exp(X w.h) over its sum.", default=1.0, least=0, most=1e6, metavar="X")
     forced: bool = arg("With --model: the best derivation of each candidate.", default=False)
     explain: str | None = arg(
         "With --forced: print the derivations of a sentence's candidates.", default=None, metavar="ID", needs="forced"

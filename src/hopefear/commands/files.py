@@ -32,6 +32,8 @@ def no_such_file(path: str) -> str:
     folder, name = Path(path).parent, Path(path).name
     if not folder.is_dir():
         return f"{path}: no such file: there is no directory {str(folder)!r}. Check the path."
+    if Path(path).is_symlink():
+        return f"{path}: is a link that leads to no file. Check where it leads."
     from hopefear.metrics import METRICS
 
     if path in METRICS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hopefear.commands.base import Command, arg
+from hopefear.errors import InputError
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
@@ -44,6 +45,12 @@ class Pack(Command[str]):
     >>> hf.Translator(path)("Das Haus ist wichtig.")
     'The house is important.'
     """
+
+    def check(self) -> None:
+        from pathlib import Path
+
+        if Path(self.out).is_file() and Path(self.out).suffix != ".hft":
+            raise InputError(f"{self.out}: exists already, and its name does not end in .hft. Take another name")
 
     def run(self, session: Session) -> str:
         import tempfile

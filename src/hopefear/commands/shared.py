@@ -79,7 +79,9 @@ def references(**more: Any) -> Any:
 
 
 def scale(**more: Any) -> Any:
-    return arg("With --mbr: p is exp(X w.h) over its sum.", default=1.0, metavar="X", needs="mbr", **more)
+    return arg(
+        "With --mbr: p is exp(X w.h) over its sum.", default=1.0, least=0, most=1e6, metavar="X", needs="mbr", **more
+    )
 
 
 def source_language(**more: Any) -> Any:

@@ -9,16 +9,16 @@ from hopefear.corpus.languages import look_swapped, looks_like
 from hopefear.corpus.pair import Pair
 from hopefear.errors import input_error
 
-_SEEN = 2000  # pairs of a file that are looked at before any goes on
+SEEN = 2000  # pairs of a file that are looked at before any goes on
 _ENOUGH = 5  # pairs that tell that a file is the same on both sides
 
 
 def checked(pairs: Iterator[Pair], name: str, languages: tuple[str, str], other: str | None = None) -> Iterator[Pair]:
     """The pairs of one file, or of two, unless the file as a whole is a mistake."""
-    head = list(itertools.islice(pairs, _SEEN))
+    head = list(itertools.islice(pairs, SEEN))
     if not head:
         raise input_error(name, None, "has no sentence pairs. Give a file with sentence pairs")
-    _check_sides(head, name, languages, other)
+    check_sides(head, name, languages, other)
     yield from head
     seen = [any(pair.source for pair in head), any(pair.target for pair in head)]
     for pair in pairs:
@@ -28,9 +28,10 @@ def checked(pairs: Iterator[Pair], name: str, languages: tuple[str, str], other:
     _check_full(seen, name, languages, other)
 
 
-def _check_sides(head: Sequence[Pair], name: str, languages: tuple[str, str], other: str | None) -> None:
+def check_sides(head: Sequence[Pair], name: str, languages: tuple[str, str], other: str | None) -> None:
+    """Complains about sides that are one text, swapped, or in other languages."""
     whole = [pair for pair in head if pair.source and pair.target]
-    if len(head) < _SEEN:
+    if len(head) < SEEN:
         _check_full([any(pair.source for pair in head), any(pair.target for pair in head)], name, languages, other)
     if len(whole) >= _ENOUGH and all(pair.source == pair.target for pair in whole):
         finding = "both sides are the same text" + (f" as in {other}" if other else "")

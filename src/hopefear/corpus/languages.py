@@ -114,7 +114,7 @@ def is_language(code: str) -> bool:
 
 def check_language(code: str) -> str:
     """A language that a user names, as :func:`primary` has it. Languages without a code of two letters are welcome."""
-    if not re.fullmatch(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*", code.strip()):
+    if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*", code.strip()):
         raise InputError(f"language {code!r}: not a language code. Give one such as de, en or gn")
     return primary(code)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.corpus import Pair, clean, read_pairs, split, write_plain
+from hopefear.corpus.checks import SEEN, check_sides
 from hopefear.corpus.languages import check_languages
 from hopefear.creation.dev_text import keep_dev_text, nearest_domain, own_pairs
 from hopefear.creation.options import CreateOptions
@@ -17,7 +18,7 @@ from hopefear.learning.export import write_tmx
 from hopefear.runs.session import Session
 from hopefear.trainers.data import Corpus
 from hopefear.translator.translator import Translator
-from hopefear.util.files import PathLike, atomic_write
+from hopefear.util.files import PathLike, atomic_write, path_name
 from hopefear.util.messages import plural
 
 FEWEST = 100  # pairs that anything can be learnt from
@@ -29,6 +30,12 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
     """Read, clean, split, write; the record has the counts and the files."""
     languages = check_languages(options.source_language, options.target_language)
     own = {part: _own(getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")) for part in ("dev", "test")}
+    for part, corpus in own.items():
+        if corpus is not None:
+            source, target = (
+                path_name(name) for name in (getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")[0])
+            )
+            check_sides(_as_pairs(corpus)[:SEEN], source, languages, target)
     pairs = read_pairs(
         [*options.corpus, *_corrections(options, folder, run)],
         *languages,
@@ -73,7 +80,9 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
         "sentences": {"train": len(parts.train), "dev": len(dev), "test": len(test)},
         "own": {"dev": given_dev, "test": given_test},
         "near_copies": parts.near_copies,
-        "target_text": keep_target_text(options.lm_text, (*dev.references, *test.references), folder, run),
+        "target_text": keep_target_text(
+            options.lm_text, languages[1], (*dev.references, *test.references), folder, run
+        ),
         "dev_text": keep_dev_text(dev_pairs, test, folder, languages, options.rules) if options.dev_text else {},
         "documents": parts.documents,
         "punctuation": {"train": _punctuated(pair.source for pair in parts.train), "test": _punctuated(test.lines)},

@@ -7,10 +7,12 @@ makes the score of the translator too high.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from hopefear.corpus import refuse_markup
+from hopefear.corpus.languages import looks_like
 from hopefear.corpus.splitting import letters
 from hopefear.errors import input_error
 from hopefear.model.options import BuildOptions
@@ -20,8 +22,11 @@ from hopefear.util.files import PathLike, atomic_write, iter_lines
 NAME = "target.text"
 
 
+SEEN = 2000  # lines whose language is looked at
+
+
 def keep_target_text(
-    paths: Sequence[PathLike], references: Iterable[Sequence[str]], folder: Path, run: Session
+    paths: Sequence[PathLike], language: str, references: Iterable[Sequence[str]], folder: Path, run: Session
 ) -> dict[str, int]:
     """Write the usable lines of these files into the folder; the record has the number of lines."""
     counts = {"read": 0, "kept": 0, "held_out": 0}
@@ -31,6 +36,10 @@ def keep_target_text(
     with atomic_write(folder / NAME) as file:
         for path in paths:
             refuse_markup(path)
+            if found := looks_like(islice(iter_lines(path), SEEN), language):
+                raise input_error(
+                    path, None, f"what should be {language} is {found}. Check --to, and which file is which"
+                )
             kept_before = counts["kept"]
             for line in iter_lines(path):
                 counts["read"] += 1

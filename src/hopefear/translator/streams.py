@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hopefear.documents.translate import SUFFIXES, is_document
+from hopefear.documents.segment import Segment
+from hopefear.documents.translate import SUFFIXES, is_document, translate_document
 from hopefear.errors import InputError, input_error
+from hopefear.model.directory import Model
+from hopefear.model.familiar import input_warning
 from hopefear.runs.session import Session
 from hopefear.translator.translation import Translation
 from hopefear.translator.translator import Translator
-from hopefear.util.files import PathLike
+from hopefear.util.files import PathLike, path_name
 
 _BLOCK = 256  # lines translated at a time
 
@@ -32,7 +36,7 @@ def translated_lines(
     characters that belong together (``alignments``), as ``0-3:0-1`` for the first three and the first one; tabs are
     between.
     """
-    for block in _blocks(lines, session):
+    for block in _blocks(lines, translator.model, session):
         if scores or quality or alignments:
             rows = [_row(each, scores, quality, alignments) for each in translator.translations(block)]
         else:
@@ -43,7 +47,7 @@ def translated_lines(
 def candidate_lines(translator: Translator, lines: Iterable[str], n: int, session: Session) -> Iterator[str]:
     """The ``n`` best translations of each line, as a candidate list whose only feature is the model's score."""
     number = 0
-    for block in _blocks(lines, session):
+    for block in _blocks(lines, translator.model, session):
         rows = []
         for translation in translator.translations(block, n=n):
             for other in translation.alternatives:
@@ -53,11 +57,13 @@ def candidate_lines(translator: Translator, lines: Iterable[str], n: int, sessio
         yield "".join(rows)
 
 
-def _blocks(lines: Iterable[str], session: Session) -> Iterator[list[str]]:
+def _blocks(lines: Iterable[str], model: Model, session: Session) -> Iterator[list[str]]:
     source, done = iter(lines), 0
     update = session.progress("translate")
     update(0)
     while block := list(itertools.islice(source, _BLOCK)):
+        if done == 0 and (warning := input_warning(model, block)):
+            session.warn(warning)
         yield block
         done += len(block)
         update(done)
@@ -92,6 +98,14 @@ def _row(translation: Translation, scores: bool, quality: bool, alignments: bool
     return "\t".join(columns)
 
 
+def _checked(translator: Translator, name: str, session: Session, segments: Sequence[Segment]) -> list[Segment]:
+    """The segments of a document translated, with a warning if they are in another language."""
+    texts = ["".join(part for part in each.parts if isinstance(part, str)) for each in segments]
+    if warning := input_warning(translator.model, texts):
+        session.warn(f"{name}: {warning}")
+    return translator.segments(segments)
+
+
 def translate_files(
     translator: Translator, files: Sequence[PathLike], out: PathLike, session: Session, **options: Any
 ) -> list[Path]:
@@ -116,6 +130,7 @@ def translate_files(
     made = []
     for number, file in enumerate(files):
         update(number, text=Path(file).name)
-        made.append(translator.document(file, folder, report=session.warn, **options))
+        translate = partial(_checked, translator, path_name(file), session)
+        made.append(translate_document(file, folder, translate, report=session.warn, **options))
     update(len(files))
     return made

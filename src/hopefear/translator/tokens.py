@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hopefear.documents.segment import Keep, Segment, Tag
+from hopefear.model.scripts import marks
 from hopefear.model.text import LETTERS, TextPipeline, clean
 
 _PIECE = re.compile(r"\S+")
@@ -79,20 +81,40 @@ def _one_word(text: str) -> str:
 def _words(text: str, at: int, pipeline: TextPipeline) -> list[Word]:
     words = []
     for match in _PIECE.finditer(text):
-        piece = match[0]
+        piece, places = _cleaned(match[0])
+        first = at + match.start()
         position = 0
-        tokens = pipeline.tokens(piece)
+        tokens = pipeline.tokens(match[0])
         own: list[Word] = []
         for token, spelled in zip(tokens, pipeline.whole(tokens), strict=True):
             place = piece.find(spelled, position)
             if place < 0:  # cleaning changed how it is spelled
                 place = min(position, len(piece) - 1)
             position = max(place + 1, min(place + len(spelled), len(piece)))
-            own.append(Word(token, match.start() + place, match.start() + position))
-        for word, stop in zip(own, [*(word.start for word in own[1:]), match.end()], strict=True):
+            own.append(Word(token, first + places[place], first + places[position]))
+        for word, stop in zip(own, [*(word.start for word in own[1:]), at + match.end()], strict=True):
             word.stop = stop  # what cleaning takes away is no white space
-            words.append(Word(word.form, at + word.start, at + stop))
+        words += own
     return words
+
+
+@functools.cache
+def _cluster() -> re.Pattern[str]:
+    """A letter with all that cleaning may join to it: accents behind it, or the rest of a Korean syllable."""
+    return re.compile(rf".[{marks()}\u1160-\u11ff]*", re.DOTALL)
+
+
+def _cleaned(piece: str) -> tuple[str, Sequence[int]]:
+    """A piece as cleaning leaves it, and the place in the piece of each of its characters, and of its end."""
+    if piece.isascii() or clean(piece) == piece:
+        return piece, range(len(piece) + 1)
+    shown: list[str] = []
+    places: list[int] = []
+    for cluster in _cluster().finditer(piece):
+        own = clean(cluster[0])
+        shown.append(own)
+        places += [cluster.start()] * len(own)
+    return "".join(shown), [*places, len(piece)]
 
 
 def labelled(words: Sequence[Word], pipeline: TextPipeline) -> tuple[list[str], str]:
