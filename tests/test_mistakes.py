@@ -307,9 +307,16 @@ ROWS: list[Row] = [
     ("input of another language", changed("stdin", other), ["translate", "tr"], "rules for"),
     ("a document of another language", page, ["translate", "tr", "page.txt", "--out", "x"], "page.txt: the model has"),
     ("over a table", nothing, ["pack", "tr", "out"], "its name does not end in .hft"),
+    ("over a text", lambda: Path("l/run.json").write_text("{}") and None, ["report", "l", "--out", "out"], " page"),
+    (
+        "by the outcome",
+        table_of(lambda i, q, x: f"{q},{x},{-x},{x}"),
+        ["score", "--table", "t.csv", *TABLE, "--by", "y"],
+        "this is the score of the best choice",
+    ),
     ("a scale that is no number", nothing, ["translate", "m", "--mbr", "bleu", "--scale", "nan"], "'--scale'"),
-    ("no such host", nothing, ["serve", "tr", "--host", "not..a..host", "--port", "0"], "is no name of a host"),
-    ("no code of a language", german, [*CREATE[:-1], "english"], "'english': not a code"),
+    ("no such host", nothing, ["serve", "tr", "--host", "not..a..host", "--port", "0"], "not a host name"),
+    ("no code of a language", german, [*CREATE[:-1], "english"], "'english': not a language code"),
     ("text of the source language", german, [*CREATE, "--lm-text", "g"], "g: what should be en is de"),
     (
         "development text swapped",

@@ -50,7 +50,7 @@ class Pack(Command[str]):
         from pathlib import Path
 
         if Path(self.out).is_file() and Path(self.out).suffix != ".hft":
-            raise InputError(f"{self.out}: exists already, and its name does not end in .hft. Take another name")
+            raise InputError(f"{self.out}: already exists, and its name does not end in .hft. Choose another name")
 
     def run(self, session: Session) -> str:
         import tempfile

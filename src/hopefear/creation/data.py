@@ -29,13 +29,7 @@ _TOLD = 1 << 12  # pairs between two messages of progress
 def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any]:
     """Read, clean, split, write; the record has the counts and the files."""
     languages = check_languages(options.source_language, options.target_language)
-    own = {part: _own(getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")) for part in ("dev", "test")}
-    for part, corpus in own.items():
-        if corpus is not None:
-            source, target = (
-                path_name(name) for name in (getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")[0])
-            )
-            check_sides(_as_pairs(corpus)[:SEEN], source, languages, target)
+    own = _own_parts(options, languages)
     pairs = read_pairs(
         [*options.corpus, *_corrections(options, folder, run)],
         *languages,
@@ -106,6 +100,17 @@ def _corrections(options: CreateOptions, folder: Path, run: Session) -> list[Pat
     count = write_tmx(path, translator.corrections, translator.source, translator.target)
     run.note(f"{options.with_corrections}: {plural(count, 'correction')}")
     return [path] if count else []
+
+
+def _own_parts(options: CreateOptions, languages: tuple[str, str]) -> dict[str, Corpus | None]:
+    """Development and test sentences that the user gives, if their sides are what they should be."""
+    parts: dict[str, Corpus | None] = {}
+    for part in ("dev", "test"):
+        source, refs = getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")
+        corpus = parts[part] = _own(source, refs)
+        if corpus is not None:
+            check_sides(_as_pairs(corpus)[:SEEN], path_name(source), languages, path_name(refs[0]))
+    return parts
 
 
 def _own(source: PathLike | None, refs: Sequence[PathLike]) -> Corpus | None:

@@ -91,7 +91,7 @@ def bound(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except UnicodeError:
-        raise InputError(f"--host {host}: is no name of a host. Take one such as 127.0.0.1") from None
+        raise InputError(f"--host {host}: not a host name. Give one such as 127.0.0.1") from None
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise InputError(f"--host {host} --port {port}: {why}. Choose another port, or 0 for a free one") from None
