@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -232,3 +233,25 @@ def test_no_more_is_done_than_there_is(frame: Any, tmp_path: Path) -> None:
     pool = hf.Pool.from_table(frame, "id", outcome="good")
     Tune(pool=pool, trainer="kbmira", set={"passes": 3}, out=str(tmp_path / "run")).run(Session(listen))
     assert bars["tune kbmira"].count() == "3/3"
+
+
+@pytest.mark.filterwarnings("ignore:.* are the same list")
+@pytest.mark.parametrize("policy", ["zero", "mean"])
+def test_missing_scores_where_features_are_added(policy: str, tmp_path: Path) -> None:
+    records = [
+        {
+            "candidates": [
+                {"text": "a b", "lm": 1.0, "tm": 2.0},
+                {"text": "a c", "lm": 3.0, "tm": 1.0},
+                {"text": "c", "lm": 2.0},
+            ]
+        }
+    ]
+    path = tmp_path / "lists.jsonl"
+    path.write_text(json.dumps(records[0]))
+    for data in (records, path):
+        with pytest.raises(hf.InputError, match='missing="mean"'):
+            hf.features(data)
+        pool = hf.features(data, missing=policy)
+        assert pool.to_pandas()["tm"].tolist()[2] == {"zero": 0.0, "mean": 1.5}[policy]
+        assert "a.tm" in hf.combine(data, data, names=["a", "b"], missing=policy).feature_names

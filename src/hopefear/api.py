@@ -368,7 +368,7 @@ def _records(data: Any, options: dict[str, Any]) -> Any:
     """Lists of candidates as what reads them takes it: a path, or records."""
     if isinstance(data, str | os.PathLike):
         return data
-    return lists_of(data, options.get("group"), options.get("text"))
+    return lists_of(data, options.get("group"), options.get("text"), options.get("missing") or "error")
 
 
 def _outputs(hyp: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.errors import OptionError
 
@@ -29,6 +30,7 @@ class Combine(Command[list[str]]):
 
     group: str | None = arg("Of tables: rows with the same value compete.", default=None, metavar="COLUMN")
     text: str | None = arg("Of tables: the text of the candidates.", default=None, metavar="COLUMN", needs="group")
+    missing: str | None = shared.missing()
 
     examples = """
     hopefear combine neural.jsonl hiero.jsonl --names neural hiero --out both.jsonl
@@ -64,7 +66,7 @@ class Combine(Command[list[str]]):
         from hopefear.formats.weights import read_weights
 
         weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in self.weights)}
-        lists = [lists_of(path, self.group, self.text) for path in self.lists]
+        lists = [lists_of(path, self.group, self.text, self.missing or "error") for path in self.lists]
         systems = [SystemLists(name, path, weights.get(name)) for name, path in zip(self._names, lists, strict=True)]
         floors = {"floors": self.floors, "save_floors": self.save_floors}
         columns = combine(systems, self.out, session, **floors, jobs=self.jobs)

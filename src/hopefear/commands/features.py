@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Features(Command["Added"]):
 
     group: str | None = arg("Of a table: rows with the same value compete.", default=None, metavar="COLUMN")
     text: str | None = arg("Of a table: the text of the candidates.", default=None, metavar="COLUMN", needs="group")
+    missing: str | None = shared.missing()
 
     examples = """
     hopefear features dev.jsonl --out dev.more.jsonl --lm big.arpa.gz
@@ -72,7 +74,7 @@ class Features(Command["Added"]):
             scale=self.scale,
             jobs=self.jobs,
         )
-        source = lists_of(self.list, self.group, self.text)
+        source = lists_of(self.list, self.group, self.text, self.missing or "error")
         added = add_evidence(source, self.out, evidence, session, sources=self.sources, explain=self.explain)
         for name, columns in added.families.items():
             session.note(f"{name}: {' '.join(columns)}")

@@ -55,6 +55,7 @@ def pool_of(
 
 def lists_of(data: Any, group: str | None = None, text: str | None = None, missing: str = "error") -> PathLike:
     """Lists of candidates as what reads them in bounded memory takes it: a path, or records in memory."""
-    if isinstance(data, Records) or (isinstance(data, str | os.PathLike) and not (group and is_table(data))):
-        return data
+    lists = isinstance(data, Records) or (isinstance(data, str | os.PathLike) and not (group and is_table(data)))
+    if lists and missing == "error":
+        return data  # type: ignore[no-any-return]
     return Records(pool_of(data, group, text=text, missing=missing))
