@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hopefear.documents.segment import Keep, Segment, Tag, well_formed
+from hopefear.documents.segment import Keep, Segment, Tag, well_formed, whole_words
 
 
 def test_tags_of_a_line() -> None:
@@ -52,3 +52,26 @@ SOURCE = Segment(("a ", Tag("<b>", "open", 1), "b ", Keep("%s"), Tag("</b>", "cl
 )
 def test_faults_of_a_translation(parts: tuple[str | Keep | Tag, ...], fault: str | None) -> None:
     assert SOURCE.fault_of(Segment(parts)) == fault
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("zwei <b>H</b>unde da", "zwei <b>Hunde</b> da"),
+        ("zwei Hun<em>de</em>, <i><b>z</b></i>wei", "zwei <em>Hunde</em>, <i><b>zwei</b></i>"),
+        ("<span class=first>E</span>in Haus", "<span class=first>Ein</span> Haus"),
+        ("<span>Home</span>page", "<span>Home</span>page"),
+        ("Home<span>neu</span> <b>Ein</b>Haus", "Home<span>neu</span> <b>Ein</b>Haus"),
+        ("<b>ein</b><b>haus</b> Ma<br>nn M<sup>me</sup> <b>5</b>er", None),
+    ],
+)
+def test_words_that_are_formatted_in_part(text: str, wanted: str | None) -> None:
+    whole = whole_words(Segment.of(text))
+    assert whole.text == (wanted or text) and well_formed(whole.tags)
+
+
+def test_runs_of_word_that_part_a_word() -> None:
+    bold = Tag("<w:rPr><w:b/></w:rPr>", "open", 1), Tag("</rPr>", "close", 1)
+    assert whole_words(Segment(("H", bold[0], "unde", bold[1]))).parts == (bold[0], "Hunde", bold[1])
+    raised = Tag('<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>', "open", 1)
+    assert whole_words(Segment(("H", raised, "unde", bold[1]))).parts == ("H", raised, "unde", bold[1])

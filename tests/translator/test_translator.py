@@ -134,6 +134,9 @@ def test_html(translator: Translator) -> None:
         ("das Haus im\u200bVerkauf", "the house imVerkauf"),  # cleaning took a character away
         ("das Haus \U0001f469\u200d\U0001f467", "the house \U0001f469\u200d\U0001f467"),
         ("das Haus<sup>1</sup>", "the house<sup>1</sup>"),  # a footnote
+        ("das <b>H</b>aus", "the <b>house</b>"),  # a word that is formatted in part
+        ("das Bo<i>ot</i>", "the <i>boat</i>"),
+        ("<b>Kwan</b>zler", "<b>Kwan</b>zler"),
         ("das Haus {{a. B}}", "the house {{a. B}}"),  # no sentence ends in a protected span
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,10 @@ MARKUP = re.compile(
     r"""<(?:/[A-Za-z][\w:.-]*\s*|[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*\s*/?)>"""
 )
 _NAME = re.compile(r"</?([\w:.-]+)")
+_FORMAT = re.compile(
+    r"</?(?:b|i|u|s|em|strong|small|big|font|mark|ins|tt)\b(?![^<>]*/>)|</?(?:\w+:)?rPr\b(?!.*vertAlign)", re.DOTALL
+)
+_LAST_LETTERS, _FIRST_LETTERS = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 #: Elements of HTML that have no end.
 VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
@@ -149,6 +153,37 @@ def markup_parts(text: str) -> list[Part]:
         position = match.end()
     parts.append(text[position:])
     return list(join_strings(pair_tags(parts, tag_name)))
+
+
+def whole_words(segment: Segment) -> Segment:
+    """The same with words that are formatted in part (``<b>H</b>unde``) formatted as a whole.
+
+    A word goes on behind a tag with a small letter. Only formats are moved, or whatever holds a first letter alone:
+    ``News<span>new</span>`` are two words.
+    """
+    parts = list(segment.joined().parts)
+    begin = 1
+    while begin < len(parts) - 1:
+        stop = next((k for k in range(begin, len(parts)) if not isinstance(parts[k], Tag)), len(parts))
+        if stop > begin and stop < len(parts):
+            before, after = parts[begin - 1], parts[stop]
+            if isinstance(before, str) and isinstance(after, str):
+                parts[begin - 1], parts[stop] = _joined(before, [str(tag.text) for tag in parts[begin:stop]], after)
+        begin = max(stop, begin) + 1
+    return Segment(tuple(join_strings(parts)))
+
+
+def _joined(before: str, tags: Sequence[str], after: str) -> tuple[str, str]:
+    """What stands before and behind tags, so that they part no word."""
+    head, tail = _LAST_LETTERS.search(before), _FIRST_LETTERS.match(after)
+    if head is None or tail is None or not after[0].islower():
+        return before, after
+    closing = [tag.startswith("</") for tag in tags]
+    if not all(_FORMAT.match(tag) for tag in tags) and not (all(closing) and len(head[0]) == 1):
+        return before, after
+    if all(closing):
+        return before + tail[0], after[tail.end() :]
+    return (before[: head.start()], head[0] + after) if not any(closing) else (before, after)
 
 
 def tag_name(tag: Tag) -> str:

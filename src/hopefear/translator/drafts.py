@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hopefear.documents.html_pages import read_html
-from hopefear.documents.segment import Part, Segment
+from hopefear.documents.segment import Part, Segment, whole_words
 from hopefear.documents.sentences import split_segment
 from hopefear.translator.sentence import Made, Sentence
 
@@ -21,6 +21,11 @@ class Slot:
     source: Segment
     space: str
     sentence: Sentence | None
+
+    def translated(self, made: Made) -> Sequence[Part]:
+        """The parts of a translation; those of the source if it says the same."""
+        same = bool(self.source.tags) and made.text == whole_words(self.source).text
+        return self.source.parts if same else made.parts
 
     @property
     def length(self) -> int:
@@ -48,7 +53,7 @@ def rendered(slots: Sequence[Slot], made: Sequence[Made]) -> Segment:
     translations = iter(made)
     parts: list[Part] = []
     for slot in slots:
-        parts += next(translations).parts if slot.sentence is not None else slot.source.parts
+        parts += slot.translated(next(translations)) if slot.sentence is not None else slot.source.parts
         parts.append(slot.space)
     return Segment(tuple(parts)).joined()
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from hopefear.documents.protect import Protector
-from hopefear.documents.segment import Keep, Segment, join_strings
+from hopefear.documents.segment import Keep, Segment, join_strings, whole_words
 from hopefear.errors import InputError
 from hopefear.learning.corrections import Corrections, Learnt
 from hopefear.learning.decoding import Decoders
@@ -281,7 +281,7 @@ class Translator:
 
     def _sentence(self, view: View, segment: Segment) -> Sentence | None:
         """A sentence for the decoder; None if there is nothing to translate."""
-        protected = self._loosened(self._protector.segment(segment), view)
+        protected = self._loosened(self._protector.segment(whole_words(segment)), view)
         words = words_of(protected, self._model.source_text)
         matches = self._matches(words)
         recalled = correction_of(view, words)
