@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from hopefear.decode import Hiero
+from hopefear.documents.segment import Segment
 from hopefear.errors import InputError
 from hopefear.model.builder import build
 from hopefear.model.options import BuildOptions
+from hopefear.translator.drafts import Slot, rendered
 from hopefear.translator.folder import pack, write_card
 from hopefear.translator.glossary import Term
 from hopefear.translator.translator import Translator
@@ -142,6 +144,13 @@ def test_html(translator: Translator) -> None:
 )
 def test_what_strangers_found(translator: Translator, source: str, wanted: str) -> None:
     assert translator(source).lower() == wanted.lower()
+
+
+def test_sentences_without_a_blank_between_them() -> None:
+    slots = [Slot(Segment(("你好。",)), "", None, True), Slot(Segment(("再见。",)), "", None)]
+    assert rendered(slots, []).text == "你好。再见。"
+    assert slots[0].space_behind("Hello.") == " " and slots[1].space_behind("Bye.") == ""
+    assert slots[0].space_behind("こんにちは。") == ""
 
 
 def test_what_is_no_text_is_told(translator: Translator) -> None:

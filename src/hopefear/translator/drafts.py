@@ -11,6 +11,7 @@ from hopefear.documents.segment import Part, Segment, whole_words
 from hopefear.documents.sentences import split_segment
 from hopefear.translator.sentence import Made, Sentence
 
+_WIDE_END = re.compile("[\u3002\uff01\uff1f\uff61][\u300d\u300f\u201d\u2019\uff09]*$")
 _CELLS = re.compile(r"(\s*\t\s*)")
 
 
@@ -21,6 +22,12 @@ class Slot:
     source: Segment
     space: str
     sentence: Sentence | None
+    followed: bool = False  #: by another one of its segment
+
+    def space_behind(self, text: str) -> str:
+        """The white space behind its translation. Chinese has none there, and a language with blanks needs one."""
+        wide = self.followed and not self.space and _ends_wide(self.source.text) and not _ends_wide(text)
+        return " " if wide else self.space
 
     def translated(self, made: Made) -> Sequence[Part]:
         """The parts of a translation; those of the source if it says the same."""
@@ -33,6 +40,11 @@ class Slot:
         return len(self.source.text) + len(self.space)
 
 
+def _ends_wide(text: str) -> bool:
+    """Whether a text ends as a sentence of Chinese or Japanese does."""
+    return _WIDE_END.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How a translator reads: its language, what it protects, and what it makes of a sentence."""
@@ -43,9 +55,8 @@ class Reader:
 
     def slots(self, segment: Segment) -> list[Slot]:
         """The sentences of a segment."""
-        return [
-            Slot(part, space, self.read(part)) for part, space in split_segment(segment, self.language, self.protect)
-        ]
+        pieces = split_segment(segment, self.language, self.protect)
+        return [Slot(part, space, self.read(part), n < len(pieces)) for n, (part, space) in enumerate(pieces, 1)]
 
 
 def rendered(slots: Sequence[Slot], made: Sequence[Made]) -> Segment:
@@ -53,8 +64,9 @@ def rendered(slots: Sequence[Slot], made: Sequence[Made]) -> Segment:
     translations = iter(made)
     parts: list[Part] = []
     for slot in slots:
-        parts += slot.translated(next(translations)) if slot.sentence is not None else slot.source.parts
-        parts.append(slot.space)
+        own = slot.translated(next(translations)) if slot.sentence is not None else slot.source.parts
+        parts += own
+        parts.append(slot.space_behind(Segment(tuple(own)).text))
     return Segment(tuple(parts)).joined()
 
 
@@ -120,7 +132,7 @@ class TextDraft(Draft):
                     spans += [(a + begin, b + begin, c + start, d + start) for a, b, c, d in own.alignment]
                     shown = own.text
                 begin += slot.length
-                start += len(shown) + len(slot.space)
+                start += len(shown) + len(slot.space_behind(shown))
             begin += len(end)
             start += len(end)
         return spans
