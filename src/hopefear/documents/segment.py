@@ -167,8 +167,9 @@ def whole_words(segment: Segment) -> Segment:
         stop = next((k for k in range(begin, len(parts)) if not isinstance(parts[k], Tag)), len(parts))
         if stop > begin and stop < len(parts):
             before, after = parts[begin - 1], parts[stop]
+            tags = [part.text for part in parts[begin:stop] if isinstance(part, Tag)]
             if isinstance(before, str) and isinstance(after, str):
-                parts[begin - 1], parts[stop] = _joined(before, [str(tag.text) for tag in parts[begin:stop]], after)
+                parts[begin - 1], parts[stop] = _joined(before, tags, after)
         begin = max(stop, begin) + 1
     return Segment(tuple(join_strings(parts)))
 
