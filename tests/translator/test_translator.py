@@ -227,6 +227,12 @@ def test_glossary(folder: Path, tmp_path: Path) -> None:
     assert Translator(folder, glossary=tmp_path / "own.tsv")("Das Haus") == "The building"
 
 
+def test_terms_longer_than_any_rule(folder: Path) -> None:
+    text = " ".join(["boat"] * 300)
+    assert Translator(folder, glossary=[Term("Boot", text)])("Das Boot ist wichtig.") == f"The {text} is important."
+    assert Translator(folder, glossary=[Term("Boot", text, forced=False)])("Das Boot") == "The boat"
+
+
 def test_preferred_terms_compete(folder: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     card = {"name": "small", "source": "de", "target": "en"}

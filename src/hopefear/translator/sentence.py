@@ -70,7 +70,11 @@ def sentence_of(words: Words, matches: list[Match], model: Model, more: More | N
         if place not in covered:
             rules.append(SentenceRule(place, place + 1, [name], forced=True))
     for match in matches:
-        target = model.target_text.tokens(match.term.target) or [f"{PRIVATE}{match.begin}"]
+        target = model.target_text.tokens(match.term.target)
+        if len(target) > LONGEST and not match.term.forced:
+            continue
+        if not 0 < len(target) <= LONGEST:
+            target = [f"{PRIVATE}{match.begin}"]
         features = {} if match.term.forced else {FEATURE: 1.0}
         rules.append(SentenceRule(match.begin, match.end, target, features, forced=match.term.forced))
     odd = any(_is_odd(words.gap(place)) for place in range(1, len(words.words)))
