@@ -55,11 +55,11 @@ class Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             number = self.kind(value)
         except ValueError:
             self.fail(f"{value!r} is not a {'whole ' if self.kind is int else ''}number.", param, ctx)
-        shown = f"{number:g}" if self.kind is float else str(number)
+        form = "g" if self.kind is float else ".0f"  # not 1e+06 of a whole number
         if self.least is not None and not number >= self.least:
-            self.fail(f"{shown} is too small: {self.least:g} or more.", param, ctx)
+            self.fail(f"{number:{form}} is too small: {self.least:{form}} or more.", param, ctx)
         if self.most is not None and not number <= self.most:
-            self.fail(f"{shown} is too large: {self.most:g} at most.", param, ctx)
+            self.fail(f"{number:{form}} is too large: {self.most:{form}} at most.", param, ctx)
         return number
 
 
