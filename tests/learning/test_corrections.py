@@ -91,7 +91,7 @@ def test_undo_since_a_time(corrections: Corrections) -> None:
 
 def test_of_ten_contradictory_corrections_the_last_counts(corrections: Corrections) -> None:
     learnt = [corrections.learn(SOURCE, f"A red gizmo number {n} stands here.") for n in range(10)]
-    assert all(f"takes the place of {n}" in str(each) for n, each in enumerate(learnt[1:], 1))
+    assert all(f"replaces {n}" in str(each) for n, each in enumerate(learnt[1:], 1))
     found = corrections.view().exact(SOURCE)
     assert found is not None and "number 9" in found.correction
     rules = corrections.rules(corrections.view(), ["dingsda", "steht"])
