@@ -32,6 +32,7 @@ def test_sizes(train: int, dev: int, joint: bool, learn: int, choose: int, featu
     recipe = choose_recipe(data(train, dev))
     assert (recipe.joint_model, recipe.learn, recipe.choose, recipe.features) == (joint, learn, choose, features)
     assert recipe.learn + recipe.choose <= dev
+    assert recipe.tune_joint == (joint and bool(features) and recipe.dev_text)
 
 
 def test_domains() -> None:

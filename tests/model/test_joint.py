@@ -16,7 +16,7 @@ from hopefear.errors import InputError
 from hopefear.model.builder import build
 from hopefear.model.directory import Model
 from hopefear.model.imported import export_model
-from hopefear.model.joint import ARRAYS, BOS, EOS, MARKS, NULL, UNK, JointModel, affiliations
+from hopefear.model.joint import ARRAYS, BOS, EOS, MARKS, NULL, UNK, JointModel, affiliations, mean_of
 from hopefear.model.joint_training import JointOptions, examples, gradient, merged, perplexity, start, train_joint
 from hopefear.model.options import BuildOptions
 from hopefear.runs.events import Note
@@ -163,6 +163,23 @@ def test_a_file_gives_back_what_was_saved_and_damage_is_named(tmp_path: Path) ->
     JointModel((*MARKS, "a", "a"), model.target_words, model.arrays).save(path)
     with pytest.raises(InputError, match="a word stands there twice"):
         JointModel.open(path)
+
+
+def test_the_mean_of_joint_models_is_one() -> None:
+    rng = np.random.default_rng(2)
+
+    def made(source: str, target: str, d: int, h: int) -> JointModel:
+        f, e = (*MARKS, *source), (*MARKS, *target)
+        shapes = {"source": (len(f), d), "target": (len(e), d), "hidden": (14 * d, h), "hidden_bias": (h,)}
+        shapes |= {"output": (len(e), h), "output_bias": (len(e),)}
+        return JointModel(f, e, {name: rng.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()})
+
+    models = [made("ab", "xyz", 3, 5), made("bc", "yxw", 2, 7), made("a", "z", 4, 3)]
+    mean = mean_of(models)
+    source, words, at = list("abcdb"), list("xyzwvx"), [0, 2, 1, 4, 3, 3]
+    wanted = np.mean([model.core.scores(source, words, at) for model in models], axis=0)
+    assert mean.core.scores(source, words, at) == pytest.approx(wanted, abs=1e-5)
+    assert all(np.array_equal(mean_of(models[:1]).arrays[name], models[0].arrays[name]) for name in ARRAYS)
 
 
 @pytest.fixture(scope="module")

@@ -111,3 +111,19 @@ def noise_contrastive(params: Any, contexts: Any, words: Any, noise: Any, log_kq
             s = params["output"][e] @ h + params["output_bias"][e] - log_kq[e]
             total -= math.log1p(math.exp(-sign * s))
     return total
+
+
+def expected_bleu(params: Any, each: Any, weight: Any, scale: Any) -> Any:
+    """The expected gain of the candidates of a list, word by word."""
+    ends = [*each.begin[1:], len(each.uses)]
+    totals = []
+    for rest, begin, end in zip(each.rest, each.begin, ends, strict=True):
+        total = rest
+        for use in each.uses[begin:end]:
+            context, word = each.contexts[use], each.words[use]
+            x = np.concatenate([params["target"][e] for e in context[:3]] + [params["source"][f] for f in context[3:]])
+            h = np.maximum(x @ params["hidden"] + params["hidden_bias"], 0)
+            total += weight * (params["output"][word] @ h + params["output_bias"][word])
+        totals.append(scale * total)
+    z = sum(math.exp(total) for total in totals)
+    return sum(math.exp(total) / z * gain for total, gain in zip(totals, each.gains, strict=True))

@@ -28,7 +28,7 @@ def translations(
     update(0)
     done = 0
     forests = any(way is not None for way in ways)
-    for block in _blocks(lines):
+    for block in blocks(lines):
         pool = decoder.decode(block, max_edges=MBR_EDGES, jobs=jobs) if forests else None
         for way in ways:
             if way is None:
@@ -43,7 +43,8 @@ def translations(
     return texts
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+def blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The lines in pieces that are decoded together."""
     return (list(lines[begin : begin + _BLOCK]) for begin in range(0, len(lines), _BLOCK))
 
 

@@ -145,6 +145,11 @@ def _recipe(recipe: Mapping[str, Any], stages: Mapping[str, dict[str, Any]]) -> 
         )
     elif "why" in learnt:
         notes.append(f"Weights were not learnt: {learnt['why']}.")
+    if (tuned := stages.get("tune")) is not None:
+        notes.append(
+            f"A second joint model was trained for BLEU on {tuned['sentences']:,} sentences: expected BLEU of held-out "
+            f"ones {100 * tuned['before']:.2f} before, {100 * tuned['after']:.2f} after."
+        )
     ways = ", ".join(f"{name}: {value:.2f}" for name, value in chosen["bleu"].items())
     notes.append(f"Minimum Bayes risk by its scale, BLEU on {chosen['sentences']:,} sentences: {ways}.")
     times = ", ".join(f"{name} {stage['seconds']:.0f} s" for name, stage in stages.items())

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hopefear.creation.building import FINAL, FIRST, build_final, build_model, weights_of
+from hopefear.creation.building import FINAL, FIRST, TUNED, build_final, build_model, weights_of
 from hopefear.creation.data import prepare, read_part
+from hopefear.creation.joint_tuning import tune_joint
 from hopefear.creation.learning import choose_way, decoding_recipe, learn, parts
 from hopefear.creation.options import CreateOptions
 from hopefear.creation.page import report_page
@@ -86,6 +87,9 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
         stages["terms"] = work.stage(
             "terms", lambda: choose_term_weight(folder / FIRST, weights, way["scale"], terms, dev, language, jobs, run)
         )
+    if recipe.tune_joint:
+        tuned = folder / TUNED
+        stages["tune"] = work.stage("tune", lambda: tune_joint(model, dev, weights, tuned, seed, jobs, run))
     name, final = FIRST, model
     if recipe.dev_text:
         stages[FINAL] = work.stage(FINAL, lambda: build_final(data, recipe, folder, seed, jobs, run))

@@ -31,6 +31,7 @@ class Recipe:
     features: tuple[str, ...]  #: templates of sparse features to learn
     folds: int
     epochs: int
+    tune_joint: bool  #: train a second joint model for BLEU, on the sentences that weights are learnt from
     dev_text: bool  #: build the final model from the sentences that weights were learnt from too
     prune: float = PRUNE
 
@@ -45,6 +46,7 @@ def choose_recipe(data: Mapping[str, Any], tokenizer: str = BuildOptions.tokeniz
     learn = min(dev - choose, MOST_LEARNT) if dev >= LEARN_FROM else 0
     domains = tuple(data["train"]["domains"])
     spoken = data["punctuation"]["test"] < 0.1 < 0.5 < data["punctuation"]["train"]
+    dev_text = _worth_building(data)
     return Recipe(
         joint_model=train >= JOINT_FROM,
         domains=domains if len(domains) > 1 else (),
@@ -56,7 +58,8 @@ def choose_recipe(data: Mapping[str, Any], tokenizer: str = BuildOptions.tokeniz
         features=("lex", "shape") if learn >= SPARSE_FROM else (),
         folds=3 if learn >= SPARSE_FROM else 5,
         epochs=6,
-        dev_text=_worth_building(data),
+        tune_joint=train >= JOINT_FROM and learn >= SPARSE_FROM and dev_text,
+        dev_text=dev_text,
     )
 
 

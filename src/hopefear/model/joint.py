@@ -83,6 +83,41 @@ class JointModel:
         return _core.JointModel(list(self.source_words), list(self.target_words), **named)
 
 
+def mean_of(models: Sequence[JointModel]) -> JointModel:
+    """The mean of the scores of several joint models, as one model with the hidden units of all of them.
+
+    A word that one of them does not know is ``<unk>`` for it.
+    """
+    sides = [[getattr(model, f"{side}_words") for model in models] for side in ("source", "target")]
+    source_words, target_words = (tuple(dict.fromkeys(word for words in side for word in words)) for side in sides)
+    arrays: dict[str, list[Floats]] = {name: [] for name in ARRAYS}
+    inputs, width = HISTORY + WINDOW, sum(len(model.arrays["hidden_bias"]) for model in models)
+    begin, share = 0, np.float32(1 / len(models))
+    for model in models:
+        own = model.arrays
+        f, e = _numbers(model.source_words, source_words), _numbers(model.target_words, target_words)
+        hidden = np.zeros((inputs, own["source"].shape[1], width), np.float32)
+        end = begin + len(own["hidden_bias"])
+        hidden[:, :, begin:end] = own["hidden"].reshape(inputs, -1, end - begin)
+        begin = end
+        arrays["source"].append(own["source"][f])
+        arrays["target"].append(own["target"][e])
+        arrays["hidden"].append(hidden)
+        arrays["hidden_bias"].append(own["hidden_bias"])
+        arrays["output"].append(own["output"][e] * share)
+        arrays["output_bias"].append(own["output_bias"][e] * share)
+    joined = {name: np.concatenate(arrays[name], axis=-1) for name in ("source", "target", "hidden_bias", "output")}
+    joined["hidden"] = np.concatenate(arrays["hidden"], axis=1).reshape(-1, width)
+    joined["output_bias"] = np.sum(arrays["output_bias"], axis=0, dtype=np.float32)
+    return JointModel(source_words, target_words, {name: np.ascontiguousarray(joined[name]) for name in ARRAYS})
+
+
+def _numbers(known: Sequence[str], words: Sequence[str]) -> Ints:
+    """The numbers that a model has for words; the marks of all models are the same."""
+    number = {word: place for place, word in enumerate(known)}
+    return np.array([number.get(word, UNK) for word in words], np.int32)
+
+
 def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints, source_lengths: Ints) -> Ints:
     """The source word of each target word, all pairs in a row; ``lengths`` are those of the target sides.
 

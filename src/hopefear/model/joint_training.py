@@ -176,23 +176,31 @@ def gradient(params: Params, contexts: Ints, words: Ints, noise: Ints, log_kq: N
     np.exp(drawn, out=drawn)
     drawn += 1
     np.divide(-1, drawn, out=drawn)  # d J / d score
-    d_h = g_told[:, None] * u_words + drawn @ u_noise
-    d_z = d_h * (h > 0)
-    d_x = d_z @ params["hidden"].T
-    d = params["source"].shape[1]
     numbers = np.concatenate([words, noise])
-    split = HISTORY * d
     return {
-        "source": _rows(contexts[:, HISTORY:].ravel(), d_x[:, split:].reshape(-1, d)),
-        "target": _rows(contexts[:, :HISTORY].ravel(), d_x[:, :split].reshape(-1, d)),
-        "hidden": (None, x.T @ d_z),
-        "hidden_bias": (None, d_z.sum(axis=0)),
-        "output": _rows(numbers, np.concatenate([g_told[:, None] * h, drawn.T @ h])),
-        "output_bias": _rows(numbers, np.concatenate([g_told, drawn.sum(axis=0)])),
+        **backward(params, contexts, x, h, g_told[:, None] * u_words + drawn @ u_noise),
+        "output": rows_of(numbers, np.concatenate([g_told[:, None] * h, drawn.T @ h])),
+        "output_bias": rows_of(numbers, np.concatenate([g_told, drawn.sum(axis=0)])),
     }
 
 
-def _rows(numbers: Ints, values: NDArray[Any]) -> Gradient:
+def backward(
+    params: Params, contexts: Ints, x: NDArray[Any], h: NDArray[Any], d_h: NDArray[Any]
+) -> dict[str, Gradient]:
+    """The gradient of everything below :func:`hidden_layer`, given that of its result."""
+    d_z = d_h * (h > 0)
+    d_x = d_z @ params["hidden"].T
+    d = params["source"].shape[1]
+    split = HISTORY * d
+    return {
+        "source": rows_of(contexts[:, HISTORY:].ravel(), d_x[:, split:].reshape(-1, d)),
+        "target": rows_of(contexts[:, :HISTORY].ravel(), d_x[:, :split].reshape(-1, d)),
+        "hidden": (None, x.T @ d_z),
+        "hidden_bias": (None, d_z.sum(axis=0)),
+    }
+
+
+def rows_of(numbers: Ints, values: NDArray[Any]) -> Gradient:
     """The sum of the values of each number."""
     order = np.argsort(numbers, kind="stable")
     rows, first = np.unique(numbers[order], return_index=True)
@@ -219,7 +227,7 @@ def merged(a: Gradient, b: Gradient) -> Gradient:
     """The sum of two gradients."""
     if a[0] is None or b[0] is None:
         return None, a[1] + b[1]
-    return _rows(np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]]))
+    return rows_of(np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]]))
 
 
 def perplexity(params: Params, data: Examples, which: NDArray[np.intp]) -> tuple[float, float, float]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from hopefear._core import Grammar, RuleTable, file_checksum
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import INFO, Model, text_of
+from hopefear.model.joint import JointModel
 from hopefear.model.packed import MORE
 from hopefear.util.files import PathLike, atomic_folder
 
@@ -46,12 +47,18 @@ def needed(table: RuleTable, least: float) -> NDArray[np.bool_]:
 
 
 def shrink(
-    model: PathLike, out: PathLike, least: float | None = 0.1, step: float | None = None, jobs: int = 0
+    model: PathLike,
+    out: PathLike,
+    least: float | None = 0.1,
+    step: float | None = None,
+    jobs: int = 0,
+    joint: JointModel | None = None,
 ) -> dict[str, Any]:
     """Writes a smaller model; says how many ``rules`` and ``bytes`` there were and are.
 
     ``least``: leave out rules, see :func:`needed`; None keeps all. ``step``: make the values of rules multiples of it
     and give the numbers of a joint model eight significant bits, so that both compress well.
+    ``joint`` takes the place of the model's joint model.
     """
     opened = Model.open(model, jobs=jobs)
     opened.require("hiero", "only hiero models can be pruned")
@@ -68,9 +75,10 @@ def shrink(
         for name in set(names) - {"grammar.bin", INFO}:
             shutil.copyfile(opened.path / name, folder / name)
         (folder / "grammar.bin").write_bytes(grammar.bytes.data)
-        if opened.joint is not None and step is not None:
-            arrays = {name: significant(array) for name, array in opened.joint.arrays.items()}
-            replace(opened.joint, arrays=arrays).save(folder / "joint.npz")
+        if (joint := joint or opened.joint) is not None:
+            if step is not None:
+                joint = replace(joint, arrays={name: significant(array) for name, array in joint.arrays.items()})
+            joint.save(folder / "joint.npz")
         (folder / INFO).write_bytes(text_of(_info(opened, folder, len(grammar), least, step)))
     return {
         "rules": {"before": len(opened.grammar), "after": len(grammar)},
