@@ -104,7 +104,7 @@ def train_bleu(
 def _epochs(
     first: Params, lists: Sequence[CandidateList], weight: float, options: BleuOptions, seed: int
 ) -> Iterator[dict[str, Floats]]:
-    """The parameters after each epoch, which go on changing."""
+    """The parameters after each epoch; the next epoch changes the same arrays."""
     params: dict[str, Floats] = {name: array.copy() for name, array in first.items()}
     rng, optimizer = np.random.default_rng(seed), AdaGrad(params)
     for _ in range(options.epochs):
