@@ -316,7 +316,7 @@ ROWS: list[Row] = [
     ),
     ("a scale that is no number", nothing, ["translate", "m", "--mbr", "bleu", "--scale", "nan"], "'--scale'"),
     ("no such host", nothing, ["serve", "tr", "--host", "not..a..host", "--port", "0"], "not a host name"),
-    ("no code of a language", german, [*CREATE[:-1], "english"], "'english': not a language code"),
+    ("not a language code", german, [*CREATE[:-1], "english"], "'english': not a language code"),
     ("text of the source language", german, [*CREATE, "--lm-text", "g"], "g: what should be en is de"),
     (
         "development text swapped",

@@ -8,7 +8,7 @@ sentence metric b' (lines 3 to 8), or come from a beam over the corpus (``beam``
 Lines 11 and 12 are printed with the signs of Delta_H = fear minus hope. Here the step goes from fear towards hope, by
 min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and is omitted if that is negative. The metric is from 0 to 1.
 
-Deviations (docs/trainers.md has the scores of both choices on unseen lists):
+Deviations (the page "Trainers" of the documentation has the scores of both choices on unseen lists):
 
 - ``gain=linear``: b' is the first-order change of the corpus's metric around the current best candidates, which
   makes lines 4 and 5 the first-order solution of (5) and (6). The paper's BLEU+1 (``plus1``) makes the output

@@ -17,7 +17,8 @@ Deviations, with the options that undo them:
   not average.
 - ``sentence_objective=metric``, ``gain=linear``: S is the first-order BLEU of the sentence in its corpus, not ROUGE-S
   with F-beta (9), which is ``rouge-s``. Section 9 of the paper says that single sentences cannot tell "systematically
-  shorter" from "longer and shorter", and suggests BLEU in context. docs/trainers.md has the scores of ``pa`` with each.
+  shorter" from "longer and shorter", and suggests BLEU in context. The page "Trainers" of the
+  documentation has the scores of ``pa`` with each.
 """
 
 from __future__ import annotations

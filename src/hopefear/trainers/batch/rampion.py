@@ -7,8 +7,8 @@ lattices and forests the cost is linear BLEU, additive over edges, around the do
 recomputed in each of ``rounds`` rounds. theta_0 are the initial weights, or in a loop around a decoder those of the
 loop.
 
-The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations (docs/trainers.md
-has the scores of both choices on unseen lists):
+The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations (the page
+"Trainers" of the documentation has the scores of both choices on unseen lists):
 
 - ``gain=linear``: the cost comes from the first-order change of the corpus's metric around the best candidates at the
   start of each CCCP iteration. The paper's BLEU+1 (``plus1``) makes the output too short.
