@@ -158,7 +158,7 @@ def markup_parts(text: str) -> list[Part]:
 def whole_words(segment: Segment) -> Segment:
     """The same with words that are formatted in part (``<b>H</b>unde``) formatted as a whole.
 
-    A word goes on behind a tag with a small letter. Only formats are moved, or whatever holds a first letter alone:
+    A word continues behind a tag with a small letter. Only formats are moved, or whatever holds a first letter alone:
     ``News<span>new</span>`` are two words.
     """
     parts = list(segment.joined().parts)
