@@ -273,6 +273,7 @@ def test_the_same_scores_from_everything(data: str, names: dict[str, Any], monke
     np.testing.assert_allclose(row, expected[:1])
 
 
+@pytest.mark.filterwarnings("ignore:a and b are the same list")
 @pytest.mark.parametrize("lists", ["records", "pool", '"flat.jsonl"', '"chat.jsonl"', '"lists.dataset"'])
 def test_features_and_combine(lists: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     pool = run(f"hf.features({lists})", names, monkeypatch)
@@ -318,7 +319,7 @@ def test_weights_remember_means_and_groups(names: dict[str, Any], tmp_path: Path
     [
         ('hf.tune("rows.jsonl", outcome="comet", trainer="mert")', "group, the column that says which"),
         ('hf.weigh("rows.jsonl", outcome="comet")', "group is missing"),
-        ('hf.tune("both.dataset", "prompt", "comet")', "both.dataset: holds several datasets. Name one: .*train"),
+        ('hf.tune("both.dataset", "prompt", "comet")', "both.dataset: holds several datasets. Choose one: .*train"),
         ("hf.features(3)", "there are no lists of candidates in this int"),
         ('hf.tune([{"candidates": [{"text": "a", "x": 1}]}, 3], outcome="x")', "entry 1 is int. Give a dict"),
         ('hf.rerank(records, {**weights, "gone": 1})', "lack gone, which has a weight"),

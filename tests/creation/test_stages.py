@@ -48,7 +48,7 @@ def test_a_damaged_record_is_made_again(tmp_path: Path) -> None:
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out.work").mkdir()
     (tmp_path / "out.work" / "mine").write_text("x")
-    with pytest.raises(InputError, match="not ours"):
+    with pytest.raises(InputError, match="was not made by hopefear"):
         Work(tmp_path / "out", {}, SILENT)
     assert (tmp_path / "out.work" / "mine").read_text() == "x"
 
@@ -57,7 +57,7 @@ def test_a_folder_with_settings_of_others_is_left_alone(tmp_path: Path) -> None:
     for text in ("x", "{}", "[1]"):
         (tmp_path / "out.work").mkdir(exist_ok=True)
         (tmp_path / "out.work" / "settings.json").write_text(text)
-        with pytest.raises(InputError, match="not ours"):
+        with pytest.raises(InputError, match="was not made by hopefear"):
             Work(tmp_path / "out", {}, SILENT)
         assert (tmp_path / "out.work" / "settings.json").read_text() == text
 

@@ -105,7 +105,7 @@ def test_features_and_words_of_lattices(tmp_path: Path) -> None:
     assert second.features["unigram(u)"] == 1.0 and second.score == pytest.approx(0.25)
     with pytest.raises(InputError, match=r"sentence 0: the lattice has the feature Feature_1, which"):
         Hiero(model, weights, arcs=("Feature_0",)).decode(lattices)
-    with pytest.raises(InputError, match="a score of arcs is called lm"):
+    with pytest.raises(InputError, match="a score of arcs and a feature of the model are both named lm"):
         Hiero(model, weights, arcs=("lm",))
 
 

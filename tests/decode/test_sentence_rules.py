@@ -146,7 +146,7 @@ def test_wrong_sets_of_rules(tmp_path: Path) -> None:
         decoder.decode(Prepared([["a", "b", "c"]], ["www"], [crossing]))
     with pytest.raises(InputError, match="rules of 1 sentences for 2 lines"):
         decoder.decode(Prepared([["a"], ["b"]], ["w", "w"], [[]]))
-    with pytest.raises(InputError, match="an extra feature is called lm"):
+    with pytest.raises(InputError, match="an extra feature has the name of another feature, lm"):
         Hiero(decoder.model, extra=("lm",))
 
 

@@ -103,5 +103,6 @@ def test_ids_stay_strings_or_numbers(tmp_path: Path) -> None:
     assert ids() == IDS
     hf.convert(path, out, to="jsonl")
     assert ids() == IDS
-    hf.combine(lists=[path, path], out=out)
+    with pytest.warns(UserWarning, match="s1 and s2 are the same list"):
+        hf.combine(lists=[path, path], out=out)
     assert ids() == IDS

@@ -108,7 +108,7 @@ def test_a_metric_in_python_works_with_every_trainer_on_lists(pool: hf.Pool, nam
     best = [pool.text(i, int(pool[i].scores(w).argmax())) for i in range(len(pool))]
     sums = np.sum([bleu_statistics(text, pool.references(i)) for i, text in enumerate(best)], axis=0)
     assert result.score == pytest.approx(precision(sums))
-    assert any("is Python" in warning for warning in result.warnings)
+    assert any("is written in Python" in warning for warning in result.warnings)
 
 
 def test_a_failing_python_metric_is_an_error(pool: hf.Pool) -> None:

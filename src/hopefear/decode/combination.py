@@ -22,6 +22,7 @@ are used, so new lists may have floors of their own, or those of the lists that 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
@@ -284,9 +285,17 @@ def _strangers(systems: Sequence[SystemLists], firsts: Sequence[Sequence[str]]) 
     """Lists that seem to be of other sentences than the first one, or that one again."""
     for system, texts in zip(systems[1:], firsts[1:], strict=True):
         name = path_name(system.path)
-        if path_name(systems[0].path) == name:
+        if _same_file(systems[0].path, system.path):
             yield f"{systems[0].name} and {system.name} are the same list, {name}: its columns will be there twice"
         yield from references_fit(firsts[0], [texts], [name], what="candidates")
+
+
+def _same_file(first: PathLike, second: PathLike) -> bool:
+    """Whether both are one file; candidates in memory and standard input are none."""
+    try:
+        return os.path.samefile(first, second)
+    except OSError:
+        return False
 
 
 def _pieces(systems: Sequence[SystemLists]) -> Iterator[Piece]:
