@@ -22,10 +22,10 @@ are used, so new lists may have floors of their own, or those of the lists that 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -293,7 +293,7 @@ def _strangers(systems: Sequence[SystemLists], firsts: Sequence[Sequence[str]]) 
 def _same_file(first: PathLike, second: PathLike) -> bool:
     """Whether both are one file; candidates in memory and standard input are none."""
     try:
-        return os.path.samefile(first, second)
+        return Path(first).samefile(second)
     except OSError:
         return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -92,8 +93,10 @@ def _words(text: str, at: int, pipeline: TextPipeline) -> list[Word]:
                 place = min(position, len(piece) - 1)
             position = max(place + 1, min(place + len(spelled), len(piece)))
             own.append(Word(token, first + places[place], first + places[position]))
-        for word, stop in zip(own, [*(word.start for word in own[1:]), at + match.end()], strict=True):
-            word.stop = stop  # what cleaning takes away is no white space
+        for word, following in itertools.pairwise(own):
+            word.stop = following.start  # what cleaning takes away is no white space
+        if own:  # a piece of punctuation alone may have none
+            own[-1].stop = at + match.end()
         words += own
     return words
 
