@@ -1,8 +1,9 @@
+import gc
 import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -29,6 +30,34 @@ def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
     assert [result["square"] for result in results] == [0, 1, 4, 9, 16]
     assert sorted(received) == [(n, n) for n in range(5)]
     assert len({result["process"] for result in results}) == 5
+
+
+class Waiting:
+    """Garbage of a library whose destructor waits for a thread, which forked processes do not have."""
+
+    ended: ClassVar[list[int]] = []
+
+    def __init__(self) -> None:
+        self.cycle = self
+
+    def __del__(self) -> None:
+        Waiting.ended.append(os.getpid())
+
+
+def test_garbage_of_the_parent_is_not_collected_in_a_child() -> None:
+    def collect(say: Say) -> dict[str, Any]:
+        gc.collect()
+        return {"ended": Waiting.ended}
+
+    gc.disable()
+    try:
+        Waiting()
+        [result] = run_tasks([collect], 1)
+    finally:
+        gc.enable()
+    assert result["ended"] == []
+    gc.collect()
+    assert Waiting.ended == [os.getpid()]
 
 
 def test_where_there_is_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from hopefear.serve.metrics import Metrics
 from hopefear.serve.settings import Settings, say
 from hopefear.translator.translator import Translator
 from hopefear.util.files import scratch_folder
-from hopefear.util.processes import FORKS, die_with
+from hopefear.util.processes import FORKS, die_with, fork
 
 Opener = Callable[[], Sequence[Translator]]
 GRACE = 5.0  # seconds beyond those of a request, until a worker that should end is killed
@@ -221,7 +221,7 @@ class WorkerProcesses:
         parent = os.getpid()
         sys.stdout.flush()
         sys.stderr.flush()
-        process = os.fork()
+        process = fork()
         if process:
             os.close(write)
             self.processes[process] = (worker, time.monotonic())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import gc
 import json
 import os
 import selectors
@@ -53,6 +54,17 @@ def _close_private() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_close_private)
+
+
+def fork() -> int:
+    """``os.fork``, but what is garbage here is never collected in the child.
+
+    A destructor may wait for threads, which the child does not have: those of Ray did, for ever.
+    """
+    process = os.fork()
+    if not process:
+        gc.freeze()
+    return process
 
 
 def die_with(parent: int) -> None:
@@ -143,7 +155,7 @@ def _fork(task: Task) -> tuple[int, int]:
     sys.stderr.flush()
     read, write = os.pipe()
     parent = os.getpid()
-    process = os.fork()
+    process = fork()
     if process:
         os.close(write)
         return process, read

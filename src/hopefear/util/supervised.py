@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from hopefear.util.processes import FORKS, die_with
+from hopefear.util.processes import FORKS, die_with, fork
 
 PATIENCE = 5.0  # seconds between asking a command to end and ending it
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
@@ -30,7 +30,7 @@ def run_shell(line: str, out: int, err: int, timeout: float | None) -> int | Non
         return _run_group(line, out, err, timeout)
     life, ours = os.pipe()
     status, theirs = os.pipe()
-    supervisor = os.fork()
+    supervisor = fork()
     if supervisor == 0:
         _supervise(line, out, err, life, theirs)
     os.close(life)
@@ -59,7 +59,7 @@ def _supervise(line: str, out: int, err: int, life: int, status: int) -> NoRetur
             ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
         out, err, life, status = _keep_only(out, err, life, status)
         supervisor = os.getpid()
-        command = os.fork()
+        command = fork()
         if command == 0:
             _become(line, out, err, supervisor)
         code = _wait(command, life)

@@ -24,7 +24,7 @@ from hopefear.errors import InputError
 from hopefear.trainers.online.remote_team import Died, Header, Reply
 from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import described
-from hopefear.util.processes import die_with
+from hopefear.util.processes import die_with, fork
 
 
 class Server:
@@ -83,7 +83,7 @@ class Processes:
         sys.stdout.flush()
         sys.stderr.flush()
         leader = os.getpid()
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             die_with(leader)
             ours.close()
